@@ -3,6 +3,7 @@ import { accountMutants } from './account-mutants.ts'
 import { claimMutants } from './claim-mutants.ts'
 import { clientVersionMutants } from './client-version-mutants.ts'
 import { commandMutants } from './command-mutants.ts'
+import { contactMutants } from './contact-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
 import { epochMutants } from './epoch-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
@@ -30,6 +31,7 @@ export const mutants: Mutant[] = [
   ...claimMutants,
   ...commandMutants,
   ...sendingMutants,
+  ...contactMutants,
   ...sessionMutants,
   ...signUpMutants,
   ...receivingMutants,

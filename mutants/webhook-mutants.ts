@@ -214,8 +214,8 @@ export const webhookMutants: Mutant[] = [
   {
     name: 'a LID and its number are two conversations for a webhook',
     file: `${folder}/delivery-request.ts`,
-    text: '? [...names, contactJid] : names',
-    replacement: '&& names.length === 0 ? [contactJid] : names',
+    text: '...(contactJid && server !== phoneServer ? [contactJid] : [])]',
+    replacement: '...(contactJid && server !== phoneServer && names.length === 0 ? [contactJid] : [])]',
     test: {
       file: ofOrder,
       title: 'one conversation is one subject: a LID before its number is known',

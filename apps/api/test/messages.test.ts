@@ -57,6 +57,7 @@ test('a message object has all its fields', async () => {
       sender,
       number,
       lid: null,
+      username: null,
       direction: 'out',
       type: 'text',
       message: 'Hello',

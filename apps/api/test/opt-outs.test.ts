@@ -8,17 +8,22 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 const number = '4915187654321'
+const shown = { number, lid: null, username: null }
 
 test('an opt-out is listed until the opt-in, once, and only for its account', async () => {
   const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
   const { body: first } = await account.post('/opt-out', { number: `+${number}` })
-  expect(first).toEqual({ ok: true, number, created_at: expect.any(String) })
+  expect(first).toEqual({ ok: true, ...shown, created_at: expect.any(String) })
   expect((await account.post('/opt-out', { number })).body).toEqual(first)
   const { ok: _, ...optOut } = first
   expect((await account.get('/opt-outs')).body).toEqual({ ok: true, opt_outs: [optOut], next_after: null })
   expect((await other.get('/opt-outs')).body.opt_outs).toEqual([])
   expect((await other.post('/opt-in', { number })).body.was_opted_out).toBe(false)
-  expect((await account.post('/opt-in', { number })).body).toEqual({ ok: true, number, was_opted_out: true })
+  expect((await account.post('/opt-in', { number })).body).toEqual({
+    ok: true,
+    ...shown,
+    was_opted_out: true,
+  })
   expect((await account.post('/opt-in', { number })).body.was_opted_out).toBe(false)
   expect((await account.get('/opt-outs')).body.opt_outs).toEqual([])
 })
@@ -48,7 +53,7 @@ test('each change has an event, and a repetition has none', async () => {
     ((await account.get('/events')).body.events as { type: string; data: unknown }[]).map(
       ({ type, data }) => ({ type, data }),
     )
-  const data = { number }
+  const data = { number, lid: null }
   await expect.poll(read, { timeout: 10_000 }).toEqual([
     { type: 'recipient.opted_out', data },
     { type: 'recipient.opted_in', data },

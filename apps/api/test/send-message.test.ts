@@ -35,6 +35,8 @@ describe('send-message', () => {
         status: 'queued',
         sender,
         number,
+        lid: null,
+        username: null,
         device_id: deviceId,
       },
     })

@@ -39,6 +39,7 @@ function openStore(lease: Partial<Lease>) {
       id,
       lease: { ...owned, isValid: () => true, ...lease },
       vault: makeVault(masterKeys, id),
+      contacts: { note: async () => undefined },
     },
   )
   return auth.make()

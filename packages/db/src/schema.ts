@@ -1,6 +1,7 @@
 import * as accountDeletions from './schema/account-deletions.ts'
 import * as accounts from './schema/accounts.ts'
 import * as auditLog from './schema/audit-log.ts'
+import * as contacts from './schema/contacts.ts'
 import * as devices from './schema/devices.ts'
 import * as events from './schema/events.ts'
 import * as idempotencyKeys from './schema/idempotency-keys.ts'
@@ -24,6 +25,7 @@ export const schema = {
   ...accountDeletions,
   ...accounts,
   ...auditLog,
+  ...contacts,
   ...devices,
   ...events,
   ...idempotencyKeys,

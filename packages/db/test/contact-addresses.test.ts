@@ -30,7 +30,7 @@ const lid = '1000000000000017@lid'
 function receive(...sources: ReceivedSource[]) {
   const common = {
     fence,
-    accountId: 1,
+    accountId: devices.accountId,
     deviceId,
     sender,
     type: 'text' as const,
@@ -81,9 +81,9 @@ describe('a received message', () => {
     }
     await receive(...others.map((contactJid) => ({ waId: 'A', number: null, contactJid })))
     expect(await stored()).toEqual([
-      { number: '', contactJid: lid },
+      { number: lid, contactJid: lid },
       { number: pn, contactJid: null },
-      ...others.map((contactJid) => ({ number: '', contactJid })),
+      ...others.map((contactJid) => ({ number: contactJid, contactJid })),
     ])
   })
 })
@@ -111,7 +111,7 @@ async function insertWaiting(numbers: string[]): Promise<void> {
   for (const number of numbers) {
     await db.$client`
       INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id, link_generation)
-      VALUES (gen_random_uuid(), 1, ${deviceId}, 'out', 'text', ${sender}, ${number}, 'x', 'queued', 'X', 1)`
+      VALUES (gen_random_uuid(), ${devices.accountId}, ${deviceId}, 'out', 'text', ${sender}, ${number}, 'x', 'queued', 'X', 1)`
   }
 }
 

@@ -100,7 +100,7 @@ export async function insertModel(
 
 /** The ids of the messages that pass the filter, newest first. */
 export function selectFromModel(messages: ModelMessage[], filter: HistoryFilter): string[] {
-  const { from, to, ...fields } = filter
+  const { from, to, contactKey: _, ...fields } = filter
   const names = Object.keys(fields) as (keyof typeof fields)[]
   return messages
     .filter((message) => names.every((name) => fields[name] === undefined || fields[name] === message[name]))

@@ -56,7 +56,7 @@ async function receive(
 const request = (messageId: string, accountId = owned.accountId) =>
   requestRead(owned.db, accountId, messageId)
 const requestChat = (sender: string, number = contact) =>
-  requestReadOfChat(owned.db, owned.accountId, { sender, number })
+  requestReadOfChat(owned.db, owned.accountId, { sender, key: number })
 const list = ({ deviceId }: Receiver) => listReadRequests(owned.db, deviceId, 100)
 const readAtOf = async (id: string) => (await findMessage(owned.db, owned.accountId, id))?.readAt
 const eventsOf = (id: string) => listMessageEvents(owned.db, id)

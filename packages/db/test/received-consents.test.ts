@@ -38,7 +38,7 @@ const store = (...messages: ReceivedMessage[]) => insertReceivedMessages(owned.d
 
 async function optedOut(): Promise<string[]> {
   const found = await listOptOuts(owned.db, owned.accountId, { after: undefined, limit: 10 })
-  return found.map((optOut) => optOut.number)
+  return found.map((optOut) => optOut.key)
 }
 
 async function listEvents(): Promise<{ type: number; data: unknown }[]> {
@@ -94,8 +94,15 @@ test('a former owner opts nobody out', async () => {
   expect(await optedOut()).toEqual([])
 })
 
-test('a contact without a known number does not opt out, and its message is stored', async () => {
-  const { id, ...rest } = received('opt-out', { number: null, contactJid: '17@lid' })
+test('a contact without a known number opts out by its LID', async () => {
+  await store(received('opt-out', { number: null, contactJid: '17@lid' }))
+  expect(await optedOut()).toEqual(['17@lid'])
+  await store(received('opt-in', { number: null, contactJid: '17@lid' }))
+  expect(await optedOut()).toEqual([])
+})
+
+test('a contact with neither a number nor a LID does not opt out, and its message is stored', async () => {
+  const { id, ...rest } = received('opt-out', { number: null, contactJid: '17@bot' })
   await store({ id, ...rest })
   expect(await optedOut()).toEqual([])
   expect(await owned.db.$client`SELECT FROM messages WHERE id = ${id}`).toHaveLength(1)

@@ -101,7 +101,7 @@ export const deviceSteps: Record<string, Step> = {
   requestChat:
     ({ accountId, sender, contacts }, { contact }) =>
     (db) =>
-      requestReadOfChat(db, accountId, { sender, number: pick(contacts, contact) }),
+      requestReadOfChat(db, accountId, { sender, key: pick(contacts, contact) }),
   endRead:
     ({ fence, deviceId, receivedIds }, { variant }) =>
     (db) =>

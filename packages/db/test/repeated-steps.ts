@@ -1,4 +1,5 @@
 import type { Database } from '../src/client.ts'
+import { learnContacts } from '../src/queries/contacts/known-contacts.ts'
 import { storeAuthWrites } from '../src/queries/credentials/device-auth.ts'
 import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
 import { cancelMessage } from '../src/queries/messages/cancel-message.ts'
@@ -87,6 +88,17 @@ const auth = ({ fence, deviceId }: World, { variant, turn }: Draw) => ({
 /** Writes of messages that their callers repeat, or may repeat, after an answer that did not come. */
 export const messageSteps: Record<string, Step> = {
   receive: (world, draw) => (db) => insertReceivedMessages(db, [receivedOf(world, draw)]),
+  learn: ({ fence, deviceId, contacts }, { contact, variant }) => {
+    const number = variant % 2 === 0 ? pick(contacts, contact) : null
+    const learnt = {
+      fence,
+      deviceId,
+      lidJid: `${pick(contacts, contact)}0@lid`,
+      number,
+      username: `u${variant}`,
+    }
+    return (db) => learnContacts(db, [learnt])
+  },
   change(world, draw) {
     const { fence, accountId, deviceId, sender, contacts, messages } = world
     const kind = pick(['reaction', 'edited', 'deleted', 'poll_vote'] as const, draw.variant)

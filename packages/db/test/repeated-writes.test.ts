@@ -165,7 +165,7 @@ const otherWrites = {
   /** They change what a condition finds, and do not find it again. */
   upkeep: [
     ...['client-versions', 'event-epoch', 'housekeeping', 'installation', 'master-keys', 'media-content'],
-    ...['sealed-values', 'signal-format', 'account-files', 'account-removal'],
+    ...['sealed-values', 'signal-format', 'account-files', 'account-removal', 'contact-upkeep', 'opt-outs'],
   ],
   /** The next heartbeat tells the process what it owns. */
   leases: ['device-owner-view', 'shard-leases', 'webhook-leases', 'workers'],

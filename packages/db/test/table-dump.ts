@@ -1,6 +1,7 @@
 import type { Database } from '../src/client.ts'
 
 const tables = [
+  'contacts',
   'devices',
   'device_auth',
   'events',

@@ -135,7 +135,7 @@ const searches: Record<string, () => Promise<unknown>> = {
   'the progress of a message': () => findMessagesProgress(db, [{ accountId, messageId: latest.sent }]),
   'canceling a message': () => cancelMessage(db, accountId, latest.sent),
   'the search for a quoted message': () =>
-    findQuotable(db, accountId, { sender: '1', number: '3', id: latest.sent }),
+    findQuotable(db, accountId, { sender: '1', contact: { key: '3', lidJid: null }, id: latest.sent }),
   'marking a message as read': () => requestRead(db, accountId, latest.received),
   'the content of a message that is requested again': () =>
     findSentContent(db, device.deviceId, latest.sent, ['jid']),

@@ -145,6 +145,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The sender is not linked to WhatsApp.',
     'Call `generate-qr` and scan the QR code with the phone of the sender.',
   ),
+  number_unknown: permanent(
+    'The operation needs the phone number of the contact, and WhatsApp has told only its LID.',
+    'Ask the contact for the number, or wait until WhatsApp tells it: messages of the contact then show it.',
+  ),
   sender_blocked: permanent(
     'WhatsApp does not let the sender connect. `error` names the reason, which is also the `status_reason` of the device.',
     'Open WhatsApp on the phone of the sender. Once it works there again, re-link the sender with `generate-qr` and `force`.',

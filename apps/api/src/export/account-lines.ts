@@ -99,7 +99,7 @@ async function* exportWebhooks({ readDb }: Exported, accountId: number): AsyncGe
 
 async function* exportOptOuts({ readDb }: Exported, accountId: number): AsyncGenerator<ExportPage> {
   const list = (after?: string) => listOptOuts(readDb, accountId, { after, limit: rowsMax })
-  for await (const rows of inPages(list, ({ number }) => number)) {
+  for await (const rows of inPages(list, ({ key }) => key)) {
     yield rows.map((row) => ({ type: 'opt_out', ...toOptOutObject(row) }))
   }
 }

@@ -1,3 +1,4 @@
+import type { Contact } from '@wagate/db/queries/contacts/known-contacts'
 import type { Away, NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
@@ -11,19 +12,21 @@ export type AcceptedMessage = {
   status: MessageStatus
   isReplay: boolean
   away: Away | null
+  contact: Contact
 }
 
 /** Throws the AppError of a result that is not an acceptance or a replay. */
 export function toAcceptedMessage(message: NewMessage, result: StoreResult | undefined): AcceptedMessage {
   switch (result?.outcome) {
     case 'accepted': {
-      const { deviceId, away } = result
-      return { messageId: message.id, deviceId, status: initialStatus(message), isReplay: false, away }
+      const { deviceId, away, contact } = result
+      const status = initialStatus(message)
+      return { messageId: message.id, deviceId, status, isReplay: false, away, contact }
     }
     case 'replayed': {
-      const { payloadHash, messageId, deviceId, status } = result.use
+      const { payloadHash, messageId, deviceId, status, contact } = result.use
       if (payloadHash !== message.idempotency?.payloadHash) throw idempotencyKeyReused()
-      return { messageId, deviceId, status, isReplay: true, away: null }
+      return { messageId, deviceId, status, isReplay: true, away: null, contact }
     }
     case 'sender_not_found':
       throw senderNotFound()

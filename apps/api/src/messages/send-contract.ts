@@ -4,12 +4,18 @@ import { z } from 'zod'
 import { idempotencyKeyParameter } from '../changes/idempotency-key.ts'
 import { messageErrorGuide } from '../errors/message-error-guide.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
-import { integer, moment, phone } from '../parameters/parameter-types.ts'
+import { contactFields } from '../objects/contact-fields.ts'
+import { integer, lid, moment, phone } from '../parameters/parameter-types.ts'
 
 /** The parameters that send-message and send-media share. */
 export const sendParameters = {
   sender: phone.describe('Phone number of a linked sender of the account'),
-  number: phone.describe('Phone number of the recipient, with country prefix'),
+  number: phone
+    .optional()
+    .describe(
+      'Phone number of the recipient, with country prefix. Required without `lid`, unless `reply_to` names a message of the recipient',
+    ),
+  lid: lid.optional().describe('LID of the recipient, instead of `number`'),
   idempotency_key: idempotencyKeyParameter,
   wait: integer(0, 25)
     .optional()
@@ -26,7 +32,9 @@ export const sendParameters = {
     .string()
     .regex(/^[!-~]{1,128}$/, 'must be a message_id or a wa_message_id')
     .optional()
-    .describe('`message_id` or `wa_message_id` of a message of this chat that the new one quotes'),
+    .describe(
+      '`message_id` or `wa_message_id` of a message of this chat that the new one quotes. Without `number` and `lid`, the new message goes to its contact',
+    ),
 }
 
 /** The response fields that both operations share. */
@@ -36,7 +44,7 @@ export const sendFields = {
     '`queued`, or `scheduled` with `send_at`; with `wait`, the latest status',
   ),
   sender: z.string().describe('Digits only'),
-  number: z.string().describe('Digits only'),
+  ...contactFields,
   device_id: z.int(),
   error: z.string().optional().describe('With `wait`: why the message failed'),
   error_code: extensibleEnum(Object.keys(messageErrorGuide))
@@ -46,6 +54,7 @@ export const sendFields = {
 
 /** The error codes that both operations share. */
 export const sendErrors: RequestErrorCode[] = [
+  'missing_parameter',
   'sender_not_found',
   'sender_not_connected',
   'sender_blocked',
@@ -59,5 +68,7 @@ export const exampleSent = {
   message_id: '019c13f5-6a3c-7bd2-9d2f-3f6a52b1c7e4',
   status: 'queued' as const,
   ...exampleAddress,
+  lid: null,
+  username: null,
   device_id: 7,
 }

@@ -65,6 +65,7 @@ async function storeFirsts(db: Database, groups: Duplicates[], limits: StoreLimi
         messageId: message.id,
         deviceId: duplicates.result.deviceId,
         status: initialStatus(message),
+        contact: duplicates.result.contact,
       }
     }
   }

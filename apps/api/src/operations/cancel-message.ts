@@ -1,10 +1,11 @@
 import { cancelMessage as cancel } from '@wagate/db/queries/messages/cancel-message'
 import { findMessage } from '@wagate/db/queries/messages/message-history'
-import { messageObject } from '@wagate/shared/objects/message-object'
+import { messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
 import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send-contract.ts'
+import { contactFields } from '../objects/contact-fields.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 
 export const cancelMessage = defineOperation({
@@ -15,7 +16,7 @@ export const cancelMessage = defineOperation({
   parameters: z.object({ message_id: messageId.describe('ID from the response of the send') }),
   fields: z.object({
     ...messageObject.pick({ message_id: true, device_id: true, sender: true }).shape,
-    number: z.string().describe('Phone number of the recipient'),
+    ...contactFields,
     status: z.literal('canceled').describe('The message was not sent and never will be'),
   }),
   errors: ['message_not_found', 'not_cancelable'],
@@ -35,6 +36,7 @@ export const cancelMessage = defineOperation({
     // For requests that wait for this message.
     if (isNew)
       void events.devices.publish(message.deviceId, { kind: 'message', messageId: message.id, status })
-    return { message_id, device_id: message.deviceId, sender: message.sender, number: message.number, status }
+    const { number, lid, username } = toMessageObject(message)
+    return { message_id, device_id: message.deviceId, sender: message.sender, number, lid, username, status }
   },
 })

@@ -6,7 +6,9 @@ import { AppError } from '../errors/app-error.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { exampleAddress } from '../messages/send-contract.ts'
 import { senderNotConnected, senderNotFound } from '../messages/send-errors.ts'
-import { phone } from '../parameters/parameter-types.ts'
+import { contactFields } from '../objects/contact-fields.ts'
+import { lid, phone } from '../parameters/parameter-types.ts'
+import { getContact } from '../parameters/recipient.ts'
 
 export const checkNumber = defineOperation({
   name: 'check-number',
@@ -16,27 +18,40 @@ export const checkNumber = defineOperation({
   changes: true,
   parameters: z.object({
     sender: phone.describe('Phone number of a linked sender of the account'),
-    number: phone.describe('Phone number to check, with country prefix'),
+    number: phone.optional().describe('Phone number to check, with country prefix. Required without `lid`'),
+    lid: lid.optional().describe('LID of a contact whose number to check, if the account knows it'),
   }),
   fields: z.object({
     number: z.string(),
+    lid: contactFields.lid,
+    username: contactFields.username,
     exists: z.boolean().describe('Cached for up to 7 days, for a missing account up to an hour'),
     jid: z
       .string()
       .optional()
       .describe('Address of the account at WhatsApp, which may contain the number in another form'),
   }),
-  errors: ['sender_not_found', 'sender_not_connected'],
+  errors: ['missing_parameter', 'sender_not_found', 'sender_not_connected', 'number_unknown'],
   example: {
     given: exampleAddress,
-    answer: { number: exampleAddress.number, exists: true, jid: `${exampleAddress.number}@s.whatsapp.net` },
+    answer: {
+      number: exampleAddress.number,
+      lid: null,
+      username: null,
+      exists: true,
+      jid: `${exampleAddress.number}@s.whatsapp.net`,
+    },
   },
-  async handle({ sender, number }, call) {
+  async handle({ sender, ...given }, call) {
+    const contact = await getContact(call.context.db, call.principal.accountId, given)
+    const { number, lid, username } = contact
+    if (number === null)
+      throw new AppError('number_unknown', 'WhatsApp has not told the phone number of this contact.')
     const found = await findSender(call.context.db, call.principal.accountId, sender)
     if (!found) throw senderNotFound()
     if (!found.isLinked) throw senderNotConnected()
     const { jid } = await awaitNumberCheck(call, found.deviceId, number)
-    return { number, exists: jid !== null, ...(jid !== null && { jid }) }
+    return { number, lid, username, exists: jid !== null, ...(jid !== null && { jid }) }
   },
 })
 

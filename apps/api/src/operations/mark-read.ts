@@ -10,7 +10,8 @@ import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send-contract.ts'
 import { senderNotFound } from '../messages/send-errors.ts'
-import { messageId, phone } from '../parameters/parameter-types.ts'
+import { lid, messageId, phone } from '../parameters/parameter-types.ts'
+import { getContact } from '../parameters/recipient.ts'
 
 const messagesMax = readChatMax.messages.toLocaleString('en')
 
@@ -24,9 +25,10 @@ export const markRead = defineOperation({
     sender: phone
       .optional()
       .describe(
-        `With number, instead of message_id: the newest ${messagesMax} unread messages of the last ${readChatMax.days} days`,
+        `With number or lid, instead of message_id: the newest ${messagesMax} unread messages of the last ${readChatMax.days} days`,
       ),
     number: phone.optional().describe('Phone number of the contact'),
+    lid: lid.optional().describe('LID of the contact, instead of `number`'),
   }),
   fields: z.object({
     requested: z
@@ -51,24 +53,27 @@ type Chosen = {
   message_id?: string | undefined
   sender?: string | undefined
   number?: string | undefined
+  lid?: string | undefined
 }
 
 async function request(
   db: Database,
   accountId: number,
-  { message_id, sender, number }: Chosen,
+  { message_id, sender, number, lid }: Chosen,
 ): Promise<ReadRequest> {
-  if (message_id !== undefined && sender === undefined && number === undefined) {
+  const isNameless = number === undefined && lid === undefined
+  if (message_id !== undefined && sender === undefined && isNameless) {
     const found = await requestRead(db, accountId, message_id)
     if (found) return found
     throw new AppError('message_not_found', 'The account has received no such message.')
   }
-  if (message_id === undefined && sender !== undefined && number !== undefined) {
-    const found = await requestReadOfChat(db, accountId, { sender, number })
+  if (message_id === undefined && sender !== undefined && !isNameless) {
+    const { key } = await getContact(db, accountId, { number, lid })
+    const found = await requestReadOfChat(db, accountId, { sender, key })
     if (found) return found
     throw senderNotFound()
   }
-  throw new AppError('missing_parameter', 'Give either message_id, or sender and number.', {
+  throw new AppError('missing_parameter', 'Give either message_id, or sender and number or lid.', {
     details: [{ parameter: 'message_id', message: 'or sender and number are required, and not both' }],
   })
 }

@@ -1,3 +1,5 @@
+import { findContact } from '@wagate/db/queries/contacts/known-contacts'
+import { lidKey } from '@wagate/shared/contact-key'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { messageTypes } from '@wagate/shared/message-kinds'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
@@ -80,9 +82,12 @@ export const messages = defineOperation({
     },
   },
   async handle(
-    { limit = messagesMax, updated_after: updatedAfter, ...query },
-    { context: { messages, media }, principal: { accountId }, deadline: { signal } },
+    { limit = messagesMax, updated_after: updatedAfter, ...given },
+    { context: { db, messages, media }, principal: { accountId }, deadline: { signal } },
   ) {
+    const contactKey =
+      given.lid === undefined ? undefined : (await findContact(db, accountId, lidKey(given.lid))).key
+    const query = { ...given, contactKey }
     const linkTo = await media.links.getLinker()
     if (updatedAfter) {
       const page = await messages.history.listUpdated(accountId, { ...query, updatedAfter, limit }, signal)

@@ -2,31 +2,35 @@ import { deleteOptOut } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
-import { exampleOptOut } from '../objects/opt-out-object.ts'
-import { phone } from '../parameters/parameter-types.ts'
+import { exampleAddress } from '../messages/send-contract.ts'
+import { contactFields } from '../objects/contact-fields.ts'
+import { getContact } from '../parameters/recipient.ts'
+import { detailOf, optOutParameters } from './opt-out.ts'
 
 export const optIn = defineOperation({
   name: 'opt-in',
-  summary: 'Send messages of the account to a number again',
+  summary: 'Send messages of the account to a recipient again',
   methods: ['GET', 'POST'],
   changes: true,
-  parameters: z.object({ number: phone.describe('Phone number of the recipient') }),
+  parameters: z.object(optOutParameters),
   fields: z.object({
-    number: z.string(),
+    ...contactFields,
     was_opted_out: z.boolean().describe('false when the recipient had not opted out'),
   }),
+  errors: ['missing_parameter'],
   example: {
-    given: { number: exampleOptOut.number },
-    answer: { number: exampleOptOut.number, was_opted_out: true },
+    given: { number: exampleAddress.number },
+    answer: { number: exampleAddress.number, lid: null, username: null, was_opted_out: true },
   },
-  async handle({ number }, call) {
+  async handle(given, call) {
     const { accountId } = call.principal
+    const { key, ...contact } = await getContact(call.context.db, accountId, given)
     const wasOptedOut = await call.context.db.transaction(async (tx) => {
-      const isChanged = await deleteOptOut(tx, accountId, number)
+      const isChanged = await deleteOptOut(tx, accountId, key)
       if (!isChanged) return false
-      await audit(tx, call, { target: `account:${accountId}`, result: 'opted_in', detail: { number } })
+      await audit(tx, call, { target: `account:${accountId}`, result: 'opted_in', detail: detailOf(contact) })
       return true
     })
-    return { number, was_opted_out: wasOptedOut }
+    return { ...contact, was_opted_out: wasOptedOut }
   },
 })

@@ -1,23 +1,41 @@
+import type { AuditDetail } from '@wagate/db/queries/accounts/audit-log'
+import type { Contact } from '@wagate/db/queries/contacts/known-contacts'
 import { insertOptOut } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
+import { exampleAddress } from '../messages/send-contract.ts'
 import { exampleOptOut, optOutObject, toOptOutObject } from '../objects/opt-out-object.ts'
-import { phone } from '../parameters/parameter-types.ts'
+import { lid, phone } from '../parameters/parameter-types.ts'
+import { getContact } from '../parameters/recipient.ts'
+
+/** Of opt-out and opt-in. */
+export const optOutParameters = {
+  number: phone.optional().describe('Phone number of the recipient. Required without `lid`'),
+  lid: lid.optional().describe('LID of the recipient, instead of `number`'),
+}
+
+/** For the audit log, of what names the contact. */
+export const detailOf = ({ number, lid }: Pick<Contact, 'number' | 'lid'>): AuditDetail => ({
+  ...(number !== null && { number }),
+  ...(lid !== null && { lid }),
+})
 
 export const optOut = defineOperation({
   name: 'opt-out',
-  summary: 'Send no more messages of the account to a number; those that wait fail with opted_out',
+  summary: 'Send no more messages of the account to a recipient; those that wait fail with opted_out',
   methods: ['GET', 'POST'],
   changes: true,
-  parameters: z.object({ number: phone.describe('Phone number of the recipient') }),
+  parameters: z.object(optOutParameters),
   fields: optOutObject,
-  example: { given: { number: exampleOptOut.number }, answer: exampleOptOut },
-  async handle({ number }, call) {
+  errors: ['missing_parameter'],
+  example: { given: { number: exampleAddress.number }, answer: exampleOptOut },
+  async handle(given, call) {
     const { accountId } = call.principal
+    const { key, ...contact } = await getContact(call.context.db, accountId, given)
     return call.context.db.transaction(async (tx) => {
-      const { optOut, isNew } = await insertOptOut(tx, accountId, number)
-      const entry = { target: `account:${accountId}`, result: 'opted_out', detail: { number } }
+      const { optOut, isNew } = await insertOptOut(tx, accountId, key)
+      const entry = { target: `account:${accountId}`, result: 'opted_out', detail: detailOf(contact) }
       if (isNew) await audit(tx, call, entry)
       return toOptOutObject(optOut)
     })

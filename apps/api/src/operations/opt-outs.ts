@@ -26,7 +26,7 @@ export const optOuts = defineOperation({
     const shown = found.slice(0, limit)
     return {
       opt_outs: shown.map(toOptOutObject),
-      next_after: found.length > limit ? (shown.at(-1)?.number ?? null) : null,
+      next_after: found.length > limit ? (shown.at(-1)?.key ?? null) : null,
     }
   },
 })

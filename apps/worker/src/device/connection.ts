@@ -54,7 +54,7 @@ export function openConnection(
   hooks: ConnectionHooks,
 ): Connection {
   const { context, lease, vault, caches, logger } = scope
-  const { sentRecipients, firstContacts, outcomes } = scope.sending
+  const { contacts, sentRecipients, firstContacts, outcomes } = scope.sending
   const openedAtMs = performance.now()
   const clientVersion = context.whatsApp.clientVersion.current()
   let onlineSinceMs = Number.POSITIVE_INFINITY
@@ -72,6 +72,7 @@ export function openConnection(
       network: { ...network, socket: { ...network.socket, version: toSocketVersion(clientVersion) } },
       lease,
       auth: store,
+      contacts,
       vault,
       ...caches,
       sentRecipients,

@@ -1,4 +1,6 @@
 import type { Lease } from '../ownership/lease.ts'
+import type { AuthenticationCreds } from '../session/connection/socket.ts'
+import { type DeviceContacts, noteNumbers } from '../session/contacts/device-contacts.ts'
 import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../session/credentials/auth-store.ts'
 import { LeaseLapsed } from '../session/credentials/persistence.ts'
 import type { Vault } from '../session/credentials/vault.ts'
@@ -24,10 +26,12 @@ export type DeviceAuth = {
 /** The writes of the stores that were handed out between two retirements. */
 type Writing = { isRetired: boolean; underway: Set<Promise<unknown>> }
 
+type Owned = { id: number; lease: Lease; vault: Vault; contacts: Pick<DeviceContacts, 'note'> }
+
 /** The credentials and keys of a device, written only while this worker owns it. */
 export function makeDeviceAuth(
   { caches, statements, signalFormat, onLost }: AuthContext,
-  { id, lease, vault }: { id: number; lease: Lease; vault: Vault },
+  { id, lease, vault, contacts }: Owned,
 ): DeviceAuth {
   let writing = startWriting()
 
@@ -55,12 +59,21 @@ export function makeDeviceAuth(
     if (!lease.isValid()) throw new LeaseLapsed()
   }
 
+  function open(creds?: AuthenticationCreds): AuthStore {
+    const own = writing
+    const store = makeAuthStore(source(), creds)
+    const note: DeviceContacts['note'] = async (learnt) => {
+      if (!own.isRetired) await contacts.note(learnt)
+    }
+    return { ...store, keys: noteNumbers(store.keys, note) }
+  }
+
   return {
     async load() {
       const creds = await findCreds({ read, vault })
-      return creds && makeAuthStore(source(), creds)
+      return creds && open(creds)
     },
-    make: () => makeAuthStore(source()),
+    make: () => open(),
     async retire() {
       const { underway } = writing
       writing.isRetired = true

@@ -1,4 +1,5 @@
 import type { Database } from '@wagate/db/client'
+import { type LearntContact, learnContacts } from '@wagate/db/queries/contacts/known-contacts'
 import { type AuthRead, type AuthValue, listAuthValues } from '@wagate/db/queries/credentials/device-auth'
 import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
 import { type DeviceState, findDeviceStates } from '@wagate/db/queries/devices/device-owner-view'
@@ -8,6 +9,7 @@ import {
   recordOutcomes,
 } from '@wagate/db/queries/messages/message-outcomes'
 import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/messages/message-setbacks'
+import type { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { OwnedShard } from '@wagate/db/queries/workers/shard-leases'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import type { DeviceEvents } from '@wagate/queue/device-events'
@@ -64,6 +66,7 @@ export type DeviceContext = {
     setbacks: Batch<SetbackNote, undefined>
     outcomes: NaturalBatch<MessageOutcome, OutcomeResult>
     receivedWrites: ReceivedWrites
+    learntContacts: Batch<LearntContact, OwnershipLost | undefined>
   }
   /** Bounded for all devices together. Each call of the last three opens a new scope. */
   caches: {
@@ -148,6 +151,7 @@ function makeStatements({
       { itemsMax: batchItemsMax },
     ),
     receivedWrites: makeReceivedWrites(db),
+    learntContacts: makeStatementBatch((learnt) => learnContacts(db, learnt), { itemsMax: batchItemsMax }),
     outcomes: makeStatementBatch(
       (outcomes) =>
         recordOutcomes(db, outcomes, (unknown) => {

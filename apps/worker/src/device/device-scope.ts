@@ -5,6 +5,7 @@ import { makeNumberResolver } from '../outbox/number-resolver.ts'
 import { makeSentRecipients, type SendingMemory } from '../outbox/outbox-context.ts'
 import { makeRetries } from '../outbox/retries.ts'
 import type { Lease } from '../ownership/lease.ts'
+import { makeDeviceContacts } from '../session/contacts/device-contacts.ts'
 import { makeVault, type Vault } from '../session/credentials/vault.ts'
 import { makeOutcomeFeed } from '../session/sending/outcomes.ts'
 import { type ConnectionStatus, makeConnectionStatus } from './connection-status.ts'
@@ -33,16 +34,18 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
   const logger = context.logger.child({ deviceId: id })
   // The pacer is the first listener: when the outbox hears of an outcome, the pacer has counted it.
   const outcomes = makeOutcomeFeed()
+  const contacts = makeDeviceContacts({ id, lease }, context.statements.learntContacts.add)
   return {
     context,
     id,
     lease,
     logger,
     vault,
-    auth: makeDeviceAuth(context, { id, lease, vault }),
+    auth: makeDeviceAuth(context, { id, lease, vault, contacts }),
     pacing: makeDevicePacing(context, id, outcomes),
     sending: {
       outcomes,
+      contacts,
       resolver: makeNumberResolver(context.caches.recipientsOf(id)),
       retries: makeRetries(),
       sentRecipients: makeSentRecipients(),

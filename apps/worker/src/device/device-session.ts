@@ -8,6 +8,7 @@ import type { SentRecipients } from '../outbox/outbox-context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { openSession, type Session, type SessionHooks } from '../session/connection/session.ts'
 import type { SocketOptions } from '../session/connection/socket.ts'
+import type { DeviceContacts } from '../session/contacts/device-contacts.ts'
 import { accountJid } from '../session/contacts/jids.ts'
 import type { AuthStore } from '../session/credentials/auth-store.ts'
 import type { Vault } from '../session/credentials/vault.ts'
@@ -22,6 +23,7 @@ type SessionOf = {
   network: SocketOptions['network']
   lease: Lease
   auth: AuthStore
+  contacts: DeviceContacts
   vault: Vault
   retryCounts: Scope
   messageSecrets: Scope
@@ -32,7 +34,18 @@ type SessionOf = {
 /** Opens a session of a device, and stores what it shows, links and receives. The caller decides what follows. */
 export function openDeviceSession(
   context: DeviceContext,
-  { state, network, lease, auth, vault, retryCounts, messageSecrets, sentRecipients, logger }: SessionOf,
+  {
+    state,
+    network,
+    lease,
+    auth,
+    contacts,
+    vault,
+    retryCounts,
+    messageSecrets,
+    sentRecipients,
+    logger,
+  }: SessionOf,
   hooks: Pick<
     SessionHooks,
     'onOpen' | 'onOutcome' | 'onRestrictions' | 'onClosed' | 'onError' | 'onPasskeyAsked'
@@ -44,7 +57,7 @@ export function openDeviceSession(
   },
 ): Session {
   const { statements, media, publishEventHint } = context
-  const device = { ...state, lease, sentRecipients, vault }
+  const device = { ...state, lease, sentRecipients, vault, contacts }
   const receipts = { outcomes: statements.outcomes, publishEventHint }
   const receiving = { ...context, receivedWrites: statements.receivedWrites, onMedia: media.arrivals.note }
 

@@ -15,7 +15,7 @@ import type { AckResult, InFlight } from './in-flight.ts'
 import type { ClaimRequest, MessageClaim, MessageClaims } from './message-claims.ts'
 import type { HandMove } from './message-hands.ts'
 import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
-import type { Turn } from './recipient-lanes.ts'
+import { laneOf, type Turn } from './recipient-lanes.ts'
 import { makeEnsureRecipientSessions } from './recipient-sessions.ts'
 import { makeRefusalHandler } from './refusals.ts'
 import type { AttemptResult, MessageResults } from './settlement.ts'
@@ -83,7 +83,7 @@ export function makeAttempt(
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
       fanOut = await watchFanOut(content, send, () => claiming.then(onWrite))
-      device.pace.recipientPace.noteSent(recipient)
+      device.pace.recipientPace.noteSent(laneOf({ message, recipient }))
     } catch (error) {
       inFlight.forget(message.waId)
       // Baileys only tells that it could not encrypt.

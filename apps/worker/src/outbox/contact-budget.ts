@@ -20,6 +20,8 @@ export type ContactBudget = {
   reserve(message: Addressed): Promise<'count' | 'admitted' | 'wait'>
   /** What became of a claim that had to count. */
   conclude(message: Addressed, result: ClaimResult): void
+  /** A contact that was stored under its LID is under its number now. */
+  move(from: string, to: string): void
   /** Takes effect at once. */
   set(budget: NewContactBudget): void
   /** Calls when the budget is used up, or no longer. Returns the function that ends the subscription. */
@@ -100,6 +102,10 @@ export function makeContactBudget(
       for (const resolve of waiting) resolve()
       waiting.clear()
       announceChange(wasUsedUp)
+    },
+    move(from, to) {
+      if (known.has(from)) known.add(to)
+      if (counted.delete(from)) counted.add(to)
     },
     set(next) {
       const wasUsedUp = isUsedUp()

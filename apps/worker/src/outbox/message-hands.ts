@@ -1,4 +1,4 @@
-import type { Turn } from './recipient-lanes.ts'
+import { laneOf, type Turn } from './recipient-lanes.ts'
 
 /**
  * What this worker is doing for a message of its waiting list. Postgres knows the same message as `queued` or `sending`
@@ -14,7 +14,8 @@ import type { Turn } from './recipient-lanes.ts'
  * A message leaves the list, and with that its hand, when its end is stored, or when it is not this worker's to send now.
  *
  * Invariants, which `send-interleavings.test.ts` checks in every order of all steps:
- * - At most one message to a recipient is in a state other than `waiting` and `acknowledged`.
+ * - At most one message of a lane is in a state other than `waiting` and `acknowledged`. When two lanes become one, because the
+ *   number of a LID is learnt, each may have one, and the next waits for both.
  * - Only what is `claimed` is written, and the next one to the same recipient is not claimed before WhatsApp has answered.
  * - What is `acknowledged` is never claimed again.
  */
@@ -64,8 +65,10 @@ export type Hands = {
   move(turn: Turn, move: HandMove): void
   isAcknowledged(message: { id: string }): boolean
   isWorkedOn(message: { id: string }): boolean
-  /** What is being done for a message to this recipient. */
-  workFor(recipient: string): Work | undefined
+  /** What is being done for a message of this lane. */
+  workFor(lane: string): Work | undefined
+  /** To be called when the numbers of messages have become known, which changes their lanes. */
+  refresh(): void
   /** The messages for which this is being done. */
   turnsOf(work: Work): Turn[]
   /** It has left the list. */
@@ -75,18 +78,25 @@ export type Hands = {
 export function makeHands(given: Iterable<{ turn: Turn; state: HandState }> = []): Hands {
   /** Without those that wait. */
   const hands = new Map<string, { turn: Turn; state: HandState }>()
-  /** By recipient: a plan asks for each of them. */
+  /** By lane: a plan asks for each of them. */
   const works = new Map<string, Work>()
   const stateOf = (id: string): HandState => hands.get(id)?.state ?? 'waiting'
 
   function set(turn: Turn, before: HandState, state: HandState): void {
-    const { message, recipient } = turn
+    const { message } = turn
     if (state === 'waiting') hands.delete(message.id)
     else hands.set(message.id, { turn, state })
     const work = workOf[state]
-    if (work) works.set(recipient, work)
-    // Another message to the same recipient may be worked on.
-    else if (workOf[before]) works.delete(recipient)
+    if (work) works.set(laneOf(turn), work)
+    else if (workOf[before]) refresh()
+  }
+
+  function refresh(): void {
+    works.clear()
+    for (const { turn, state } of hands.values()) {
+      const work = workOf[state]
+      if (work) works.set(laneOf(turn), work)
+    }
   }
 
   for (const { turn, state } of given) set(turn, 'waiting', state)
@@ -101,7 +111,8 @@ export function makeHands(given: Iterable<{ turn: Turn; state: HandState }> = []
     },
     isAcknowledged: ({ id }) => stateOf(id) === 'acknowledged',
     isWorkedOn: ({ id }) => workOf[stateOf(id)] !== undefined,
-    workFor: (recipient) => works.get(recipient),
+    workFor: (lane) => works.get(lane),
+    refresh,
     turnsOf: (work) =>
       [...hands.values()].filter(({ state }) => workOf[state] === work).map(({ turn }) => turn),
     drop({ id }) {

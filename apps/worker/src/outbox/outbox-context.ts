@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts'
 import type { InspectedSource } from '../media/load-media.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Lease } from '../ownership/lease.ts'
+import type { DeviceContacts } from '../session/contacts/device-contacts.ts'
 import type { Vault } from '../session/credentials/vault.ts'
 import type { OutcomeFeed } from '../session/sending/outcomes.ts'
 import type { ContactBudget } from './contact-budget.ts'
@@ -52,6 +53,7 @@ export type SendingMemory = {
   retries: Retries
   sentRecipients: SentRecipients
   firstContacts: FirstContacts
+  contacts: DeviceContacts
 }
 
 export type DevicePace = {

@@ -3,7 +3,9 @@ import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
 import type { WASocket } from '../session/connection/socket.ts'
+import { userOf } from '../session/contacts/jids.ts'
 import { makeLookUp } from '../session/contacts/look-up.ts'
+import { findPhoneJid } from '../session/receiving/receipts.ts'
 import type { Outcome } from '../session/sending/outcomes.ts'
 import { makeAttempt } from './attempt.ts'
 import { type ConnectionEnd, makeConnectionProof, makeInFlight } from './in-flight.ts'
@@ -16,7 +18,7 @@ import { makeSendLoop } from './send-loop.ts'
 import { makeMessageResults, makeRecorder, makeSettlement } from './settlement.ts'
 import { makeTyping } from './typing.ts'
 import { makeWaitingList } from './waiting-list.ts'
-import { makeWaitingQueue } from './waiting-queue.ts'
+import { makeWaitingQueue, withKnownNumbers } from './waiting-queue.ts'
 
 export type Outbox = {
   /** There may be new rows. */
@@ -108,6 +110,10 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
   }
 
   const unsubscribe = [
+    device.contacts.onNumber((lidJid, number) => {
+      followNumber(parts, device, lidJid, number)
+      pump()
+    }),
     device.outcomes.subscribe(noteOutcome),
     device.firstContacts.onChange(followPauses),
     device.pace.contactBudget.onChange(followPauses),
@@ -141,7 +147,11 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
   const proof = makeConnectionProof()
   const recorder = makeRecorder({ ...context, outcomes: statements.outcomes }, device)
   const results = makeMessageResults(context, { id: device.id, recorder })
-  const waiting = makeWaitingList(makeWaitingQueue({ ...context, nextReads: statements.nextReads }, device))
+  const waiting = makeWaitingList(
+    withKnownNumbers(makeWaitingQueue({ ...context, nextReads: statements.nextReads }, device), (lidJid) =>
+      findNumber(device, sock, lidJid),
+    ),
+  )
   const typing = makeTyping(sock, (error) =>
     logger.debug({ err: error, deviceId: device.id }, 'Showing that the sender is typing failed'),
   )
@@ -170,6 +180,35 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
     prepare: makePreparation(context, device, results, sock),
     settlement: makeSettlement(context, device, { waiting, hands, results, recipientOf }),
   }
+}
+
+/** Messages that wait for a LID join those that wait for its number as soon as that is known. */
+function followNumber(
+  { hands, waiting }: Pick<Parts, 'hands' | 'waiting'>,
+  { pace }: Pick<OutboxDevice, 'pace'>,
+  lidJid: string,
+  number: string,
+): void {
+  for (const message of waiting.list()) if (message.number === lidJid) message.number = number
+  hands.refresh()
+  pace.recipientPace.move(lidJid, `${number}@s.whatsapp.net`)
+  pace.contactBudget.move(lidJid, number)
+}
+
+/**
+ * The device may know a number that the account does not: from before the account kept contacts, or because it was learnt
+ * while the messages were read.
+ */
+async function findNumber(
+  { contacts }: Pick<OutboxDevice, 'contacts'>,
+  sock: WASocket,
+  lidJid: string,
+): Promise<string | undefined> {
+  const jid = await findPhoneJid(sock, lidJid)
+  if (!jid) return undefined
+  const number = userOf(jid)
+  await contacts.note({ lidJid, number })
+  return number
 }
 
 /** Messages to new contacts stay in the database: WhatsApp restricts the sender, or its budget is used up. */

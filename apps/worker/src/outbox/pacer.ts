@@ -138,12 +138,14 @@ function makeDayCount(known: SentToday, dateMs: () => number): DayCount {
   }
 }
 
-/** Keeps messages of one sender to one recipient apart. Outlives a connection. */
+/** Keeps messages of one sender to one person apart, by their lane. Outlives a connection. */
 export type RecipientPace = {
   /** Ms until the next message may leave for this recipient. */
-  waitMs(recipient: string): number
+  waitMs(lane: string): number
   /** A message has left for this recipient. */
-  noteSent(recipient: string): void
+  noteSent(lane: string): void
+  /** One lane has become another. */
+  move(from: string, to: string): void
 }
 
 /** Per device. The oldest entries are dropped first, so the next messages to their recipients merely leave sooner. */
@@ -178,6 +180,12 @@ export function makeRecipientPace(
       sentAtMs.delete(recipient)
       sentAtMs.set(recipient, nowMs())
       dropOldest()
+    },
+    move(from, to) {
+      const atMs = sentAtMs.get(from)
+      if (atMs === undefined) return
+      sentAtMs.delete(from)
+      sentAtMs.set(to, Math.max(atMs, sentAtMs.get(to) ?? atMs))
     },
   }
 }

@@ -1,8 +1,18 @@
 import type { BlockReason, WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
+import { lidOf, numberOf } from '@wagate/shared/contact-key'
 import { isReadyToSend } from './content.ts'
 
 /** A message that is the first to its recipient. */
 export type Turn = { message: WaitingMessage; recipient: string }
+
+/**
+ * What messages to one person have in common, however they are addressed: the address of the number if that is known, else
+ * the LID.
+ */
+export function laneOf({ message, recipient }: Turn): string {
+  const number = lidOf(recipient) === null ? null : numberOf(message.number)
+  return number === null ? recipient : `${number}@s.whatsapp.net`
+}
 
 /** What the plan needs to know about messages and recipients. */
 export type LaneFacts = {
@@ -10,18 +20,18 @@ export type LaneFacts = {
   recipientOf(message: WaitingMessage): string | null | undefined
   /** WhatsApp has acknowledged it: the next message to its recipient may leave. */
   isAcknowledged(message: WaitingMessage): boolean
-  /** What is being done for a message to this recipient. */
-  workFor(recipient: string): 'send' | 'prepare' | undefined
+  /** What is being done for a message of this lane. */
+  workFor(lane: string): 'send' | 'prepare' | undefined
   /** Ms until it may be tried again. */
   waitMs(message: WaitingMessage): number
-  /** Ms until another message to this recipient may leave. A retry need not wait for it. */
-  paceMs(recipient: string): number
+  /** Ms until another message of this lane may leave. A retry need not wait for it. */
+  paceMs(lane: string): number
   isRetry(message: WaitingMessage): boolean
   /** Ms for which its recipient is still shown that the sender is typing. */
   typingMs(message: WaitingMessage): number
 }
 
-/** What can be done next for the messages of a device. A lane is the messages to one recipient, and its first decides. */
+/** What can be done next for the messages of a device. A lane is the messages to one person, and its first decides. */
 export type LanePlan = {
   /** May be sent now; at most one for each recipient. */
   ready: Turn[]
@@ -70,11 +80,11 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
   const lengths = new Map<string, number>()
 
   function findLane(message: WaitingMessage): Lane | null {
-    const address = message.recipientJid ?? message.number
+    const address = addressOf(message)
     const known = lanes.get(address)
     if (known !== undefined) return known
     const recipient = facts.recipientOf(message)
-    const key = recipient ?? address
+    const key = recipient ? laneOf({ message, recipient }) : address
     const lane =
       recipient === null
         ? null
@@ -102,6 +112,11 @@ type Lane = { state: LaneState; length: number }
 /** `paced`: the latest message to the recipient has just left, or the sender is typing the next one. */
 type LaneState = 'open' | 'paced' | BlockReason
 
+/** Messages with the same are in the same lane. */
+function addressOf({ recipientJid, number }: WaitingMessage): string {
+  return recipientJid === null || lidOf(recipientJid) !== null ? `${recipientJid} ${number}` : recipientJid
+}
+
 /** The first message of a lane decides for the whole lane. */
 function addHead(
   plan: LanePlan,
@@ -113,7 +128,8 @@ function addHead(
     plan.unknown.push(message)
     return 'newContacts'
   }
-  const work = facts.workFor(recipient)
+  const lane = laneOf({ message, recipient })
+  const work = facts.workFor(lane)
   if (work === 'prepare') return 'unprepared'
   if (work === 'send') return facts.isRetry(message) ? 'attempted' : 'open'
   const waitMs = facts.waitMs(message)
@@ -123,7 +139,7 @@ function addHead(
     return 'unprepared'
   }
   const isRetry = facts.isRetry(message)
-  const paceMs = isRetry ? 0 : Math.max(facts.paceMs(recipient), facts.typingMs(message))
+  const paceMs = isRetry ? 0 : Math.max(facts.paceMs(lane), facts.typingMs(message))
   if (paceMs > 0) plan.pauseMs = Math.min(plan.pauseMs, Math.max(waitMs, paceMs))
   if (waitMs === 0 && paceMs === 0) plan.ready.push({ message, recipient })
   if (isRetry) return 'attempted'

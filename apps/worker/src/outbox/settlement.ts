@@ -8,7 +8,7 @@ import { isBelievable, type Outcome } from '../session/sending/outcomes.ts'
 import { untilStored } from '../statements/until-stored.ts'
 import type { Hands, Work } from './message-hands.ts'
 import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
-import type { Turn } from './recipient-lanes.ts'
+import { laneOf, type Turn } from './recipient-lanes.ts'
 import { LookUpsPaused } from './recipient-sessions.ts'
 import type { SetbackDetails } from './retries.ts'
 import type { WaitingList } from './waiting-list.ts'
@@ -109,7 +109,12 @@ export function makeSettlement(
     acknowledgeLate(waId, outcome) {
       const message = waiting.list().find((known) => known.waId === waId && !hands.isAcknowledged(known))
       const recipient = message && recipientOf(message)
-      if (!message || !recipient || hands.workFor(recipient) || !isBelievable(outcome, recipient))
+      if (
+        !message ||
+        !recipient ||
+        hands.workFor(laneOf({ message, recipient })) ||
+        !isBelievable(outcome, recipient)
+      )
         return false
       retries.forget(message.id)
       acknowledge({ message, recipient })

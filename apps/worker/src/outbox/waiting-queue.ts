@@ -7,6 +7,7 @@ import {
   type WaitingQuery,
 } from '@wagate/db/queries/messages/waiting-messages'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import { lidOf } from '@wagate/shared/contact-key'
 import type { ContactBudget } from './contact-budget.ts'
 import type { FirstContacts } from './first-contacts.ts'
 import type { WaitingQueue } from './waiting-list.ts'
@@ -55,6 +56,19 @@ export function makeWaitingQueue(
 
 function isNext({ exceptNumbers, without, limit }: WaitingQuery): boolean {
   return limit === nextMessagesMax && exceptNumbers.length === 0 && without.length === 0
+}
+
+/** With the numbers of messages that are stored under LIDs, as far as `findNumber` knows them. */
+export function withKnownNumbers(
+  queue: WaitingQueue,
+  findNumber: (lidJid: string) => Promise<string | undefined>,
+): WaitingQueue {
+  async function complete(message: WaitingMessage): Promise<WaitingMessage> {
+    if (lidOf(message.number) === null) return message
+    return { ...message, number: (await findNumber(message.number)) ?? message.number }
+  }
+
+  return { ...queue, read: async (query) => Promise.all((await queue.read(query)).map(complete)) }
 }
 
 /** Reads the next messages of devices, those of several devices in one statement. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
 import { keepEventEpoch } from '@wagate/db/queries/events/event-epoch'
+import { deleteOldContacts, keyHiddenMessages } from '@wagate/db/queries/retention/contact-upkeep'
 import {
   beginning,
   type DeletedBatch,
@@ -110,20 +111,21 @@ export function startHousekeeping(
     if (nowMs < contactsAfterMs) return
     contactsAfterMs = nowMs + contactsEveryMs
     await deleteAll('unused contacts', (after) => deleteUnusedContacts(db, after))
+    await deleteAll('old contacts', (after) => deleteOldContacts(db, retentionDays, after))
+    await inSteps('storing messages of LIDs under their contacts', (after) => keyHiddenMessages(db, after))
   }
 
   async function deleteAll(what: string, step: (after: string) => Promise<DeletedBatch>): Promise<void> {
-    let deleted = 0
-    await attempt(`deleting ${what}`, async () => {
-      let next: string | undefined = beginning
-      while (next !== undefined && !stopping.signal.aborted) {
-        const batch = await step(next)
-        deleted += batch.deleted
-        next = batch.next
-        if (next !== undefined) await pause(pauseMs)
-      }
-    })
+    const deleted = await inSteps(`deleting ${what}`, step)
     if (deleted > 0) logger.info({ what, deleted }, 'Deleted expired rows')
+  }
+
+  async function inSteps(what: string, step: (after: string) => Promise<DeletedBatch>): Promise<number> {
+    let changed = 0
+    await attempt(what, async () => {
+      for await (const batch of batchesOf(step, stopping.signal)) changed += batch.deleted
+    })
+    return changed
   }
 
   async function attempt(what: string, work: () => Promise<void>): Promise<void> {
@@ -134,11 +136,10 @@ export function startHousekeeping(
   async function repeat(work: () => Promise<void>, everyMs: number): Promise<void> {
     while (!stopping.signal.aborted) {
       await work()
-      await pause(everyMs)
+      await pause(everyMs, stopping.signal)
     }
   }
 
-  const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
   const running = Promise.all([
     repeat(keepPartitions, partitionsEveryMs),
     ...(isDoneHere ? [repeat(clean, cleaningEveryMs), repeat(deleteAccounts, accountsEveryMs)] : []),
@@ -151,3 +152,18 @@ export function startHousekeeping(
     },
   }
 }
+
+async function* batchesOf(
+  step: (after: string) => Promise<DeletedBatch>,
+  signal: AbortSignal,
+): AsyncGenerator<DeletedBatch> {
+  let next: string | undefined = beginning
+  while (next !== undefined && !signal.aborted) {
+    const batch = await step(next)
+    yield batch
+    next = batch.next
+    if (next !== undefined) await pause(pauseMs, signal)
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => undefined)

@@ -69,9 +69,14 @@ function subjectsOf({ message, messageId, deviceId }: EventRow): string[] {
  * Of a contact: WhatsApp may know its number in two forms, and a LID before the number. Messages of the same contact have one
  * of them in common, as far as the messages tell.
  */
-function namesOf({ number, contactJid }: Pick<MessageRow, 'number' | 'contactJid'>): string[] {
+function namesOf({
+  number,
+  contactJid,
+  contact,
+}: Pick<MessageRow, 'number' | 'contactJid' | 'contact'>): string[] {
   const [user = '', server] = contactJid?.split('@') ?? []
   const numbers = [number, server === phoneServer ? user : '']
   const names = numbers.flatMap((digits) => (digits ? phoneForms(digits) : []))
-  return contactJid && server !== phoneServer ? [...names, contactJid] : names
+  const known = contact ? [contact.lidJid] : []
+  return [...names, ...known, ...(contactJid && server !== phoneServer ? [contactJid] : [])]
 }

@@ -32,7 +32,10 @@ const deviceFields = {
 const ofMessage = z.object(messageFields)
 const ofDevice = z.object(deviceFields)
 const ofWebhook = z.object({ webhook_id: z.int() })
-const ofRecipient = z.object({ number: z.string().describe('Phone number in digits') })
+const ofRecipient = z.object({
+  number: z.string().nullable().describe('Phone number in digits. null when WhatsApp does not tell it'),
+  lid: z.string().nullable().describe('LID in digits, of a recipient without a known number'),
+})
 
 export function messageData(when: string, fields?: z.ZodRawShape, example = {}): EventKind {
   return { when, data: fields ? ofMessage.extend(fields) : ofMessage, example }
@@ -47,5 +50,5 @@ export function webhookData(when: string, fields?: z.ZodRawShape, example = {}):
 }
 
 export function recipientData(when: string): EventKind {
-  return { when, data: ofRecipient, example: { number: exampleMessage.number } }
+  return { when, data: ofRecipient, example: { number: exampleMessage.number, lid: null } }
 }

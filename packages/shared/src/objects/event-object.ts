@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lidOf, numberOf } from '../contact-key.ts'
 import { type EventPosition, formatEventId } from '../event-ids.ts'
 import { type EventType, eventTypeNames, eventTypeOf } from '../event-types.ts'
 import type { DeviceStatus } from '../statuses.ts'
@@ -64,8 +65,19 @@ export function toEventObject(row: EventRow, linkTo?: MediaLinker): EventObject 
     data: {
       ...subjectOf(row, type, linkTo),
       ...(isChange(type) ? changeFieldsOf(type, row.data) : row.data),
+      ...(isOfRecipient(type) && recipientFieldsOf(row.data)),
     },
   }
+}
+
+function isOfRecipient(type: EventType | 'other'): boolean {
+  return type === 'recipient.opted_out' || type === 'recipient.opted_in'
+}
+
+/** Stored is the key of the contact. */
+function recipientFieldsOf(data: EventRow['data']) {
+  const key = String(data?.number ?? '')
+  return { number: numberOf(key), lid: lidOf(key) }
 }
 
 function subjectOf(

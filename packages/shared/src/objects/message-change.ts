@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lidOf } from '../contact-key.ts'
 import type { EventType } from '../event-types.ts'
 
 /** What an event says of a reaction, an edit, a deletion or a vote, besides the message that it is about. */
@@ -58,7 +59,7 @@ export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> |
   const { number, contactJid, target, fromMe, reaction, text, options } = stored.data
   return {
     number: number || null,
-    lid: contactJid?.endsWith('@lid') ? contactJid.slice(0, -'@lid'.length) : null,
+    lid: lidOf(contactJid),
     wa_message_id: target,
     from_me: fromMe,
     ...(reaction !== undefined && { reaction }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lidOf, numberOf } from '../contact-key.ts'
 import { messageErrors } from '../message-errors.ts'
 import { isMediaType, type MessageType, messageTypes } from '../message-kinds.ts'
 import { type MessageStatus, messageStatuses } from '../statuses.ts'
@@ -21,6 +22,12 @@ export const messageObject = z
       .string()
       .nullable()
       .describe('Identifier (LID) of the other WhatsApp account, in digits. Null when it is not known'),
+    username: z
+      .string()
+      .nullable()
+      .describe(
+        'User name of the other WhatsApp account. Null when it has none, or WhatsApp does not tell it',
+      ),
     direction: z.enum(['out', 'in']),
     type: extensibleEnum(messageTypes),
     message: z.string().nullable(),
@@ -56,6 +63,7 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   sender: '4915112345678',
   number: '4915187654321',
   lid: null,
+  username: null,
   direction: 'out',
   type: 'text',
   message: 'Your order is on its way.',
@@ -84,9 +92,11 @@ export type MessageRow = {
   id: string
   deviceId: number
   sender: string
-  /** Empty when WhatsApp does not tell it. */
+  /** The key of the other party (contact-key.ts). Empty when its address is neither a number nor a LID. */
   number: string
   contactJid: string | null
+  /** What the account knows of the other party besides. */
+  contact: { lidJid: string; username: string | null } | null
   direction: 'out' | 'in'
   type: MessageType
   body: string | null
@@ -109,10 +119,6 @@ export type MessageRow = {
   playedAt: Date | null
 }
 
-function lidOf(jid: string | null): string | null {
-  return jid?.endsWith('@lid') ? jid.slice(0, -'@lid'.length) : null
-}
-
 /** Without `linkTo`, received files have no links. */
 export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.infer<typeof messageObject> {
   const isMedia = isMediaType(message.type)
@@ -120,8 +126,9 @@ export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.in
     message_id: message.id,
     device_id: message.deviceId,
     sender: message.sender,
-    number: message.number || null,
-    lid: lidOf(message.contactJid),
+    number: numberOf(message.number),
+    lid: lidOf(message.contactJid) ?? lidOf(message.contact?.lidJid),
+    username: message.contact?.username ?? null,
     direction: message.direction,
     type: message.type,
     message: isMedia ? null : message.body,

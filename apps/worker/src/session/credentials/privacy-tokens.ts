@@ -1,5 +1,6 @@
 import { tokenHolderType } from '@wagate/db/queries/credentials/device-auth'
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
+import { lidKey } from '@wagate/shared/contact-key'
 import { isLidUser, isPnUser, jidDecode, type SignalDataSet, type SignalKeyStore } from 'baileys'
 
 /** A contact's privacy token (`tctoken`) as Baileys stores it, in seconds. */
@@ -77,7 +78,7 @@ function newestOf(stored: Stored | null | undefined, given: Stored | null): Stor
 }
 
 /** Each mapping is stored in both directions. */
-function numbersOf(mapping: { [id: string]: string | null }): [number: string, lid: string][] {
+export function numbersOf(mapping: { [id: string]: string | null }): [number: string, lid: string][] {
   return Object.entries(mapping).flatMap(([id, lid]) => (lid && !id.endsWith('_reverse') ? [[id, lid]] : []))
 }
 
@@ -88,7 +89,7 @@ type Own = {
 }
 
 /**
- * Stores the numbers of the contacts that have given this device a privacy token: WhatsApp accepts messages to them during
+ * Stores the keys (numbers, or LIDs without a known number) of the contacts that have given this device a privacy token: WhatsApp accepts messages to them during
  * a restriction, and the tokens themselves are encrypted and stored by LID, so SQL cannot find them by number.
  */
 export function noteTokenHolders(keys: SignalKeyStore, { readOwn, writeOwn }: Own): SignalKeyStore {
@@ -105,7 +106,7 @@ export function noteTokenHolders(keys: SignalKeyStore, { readOwn, writeOwn }: Ow
       const { tctoken, 'lid-mapping': mapping } = data
       const holders = new Map<string, number>()
       for (const [jid, token] of Object.entries(tctoken ?? {})) {
-        const number = isHeldToken(token) && (await numberOf(keys, jid))
+        const number = isHeldToken(token) && (await keyOf(keys, jid))
         if (number) holders.set(number, issuedAt(token))
       }
       // A token may arrive before the number of its LID is known.
@@ -121,11 +122,11 @@ export function noteTokenHolders(keys: SignalKeyStore, { readOwn, writeOwn }: Ow
   }
 }
 
-async function numberOf(keys: SignalKeyStore, jid: string): Promise<string | undefined> {
+async function keyOf(keys: SignalKeyStore, jid: string): Promise<string | undefined> {
   const user = jidDecode(jid)?.user
   if (!user || isPnUser(jid)) return user
   const id = `${user}_reverse`
-  return isLidUser(jid) ? (await keys.get('lid-mapping', [id]))[id] : undefined
+  return isLidUser(jid) ? ((await keys.get('lid-mapping', [id]))[id] ?? lidKey(user)) : undefined
 }
 
 const type = 'tctoken'

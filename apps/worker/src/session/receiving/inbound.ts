@@ -12,7 +12,7 @@ import type { MessageSecrets } from './message-secrets.ts'
 import { type MessageStanza, readMessageStanza } from './message-stanza.ts'
 import { emptyPlaintext, type OpenedMessage, openMessage } from './opened-message.ts'
 import type { Received } from './received.ts'
-import { type ReceivedSource, readSource } from './received-source.ts'
+import { type ReceivedSource, readSource, readUsername } from './received-source.ts'
 import type { UnstoredStanzas } from './unstored-stanzas.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
@@ -79,8 +79,10 @@ export function makeInbound({
     return { ...received, number: await findNumber(contactJid) }
   }
 
-  async function storeAll(received: Received[]): Promise<void> {
-    for (const one of received) await store(await withNumber(one))
+  async function storeAll({ node, isPeer }: MessageStanza, received: Received[]): Promise<void> {
+    // What the phone sends again is in a stanza of its own.
+    const username = isPeer ? null : readUsername(node)
+    for (const one of received) await store({ ...(await withNumber(one)), username })
   }
 
   /** A message that is delivered again cannot be decrypted again: its key is used up. */
@@ -120,7 +122,7 @@ export function makeInbound({
       if (!stanza) return
       const message = await openMessage(stanza, plaintext, { secrets, logger })
       opened.set(ciphertext, message)
-      await Promise.all([message.secret && secrets.keep(message.secret), storeAll(message.received)])
+      await Promise.all([message.secret && secrets.keep(message.secret), storeAll(stanza, message.received)])
     },
 
     wrap: (repository) => ({

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isJidGroup, jidDecode, type WAMessageKey } from 'baileys'
+import { type BinaryNode, isJidGroup, jidDecode, type WAMessageKey } from 'baileys'
 import { cleanText } from './cleaner.ts'
 
 /** What identifies a message among all of a device. */
@@ -27,6 +27,12 @@ export function readSource({
   const contactJid = told.contactJid && cleanText(told.contactJid, addressCharsMax)
   const isCleaned = waId !== id || number !== told.number || contactJid !== told.contactJid
   return { waId, number, contactJid, isCleaned }
+}
+
+/** The user name of the contact that sent a stanza. WhatsApp Web knows the first of these attributes from others. */
+export function readUsername({ attrs }: BinaryNode): string | null {
+  const username = attrs.username ?? attrs.sender_username ?? attrs.participant_username
+  return username ? cleanText(username, addressCharsMax) : null
 }
 
 /** Of the two addresses of a contact, the phone number, if WhatsApp gives it, and the other one. */

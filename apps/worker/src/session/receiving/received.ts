@@ -15,8 +15,12 @@ type Cleaned = {
   isCleaned: boolean
 }
 
+/** By the stanza of its message. */
+type Named = { username?: string | null }
+
 /** A message from a contact, in a form that Postgres accepts. */
 type ReceivedMessage = ReceivedSource &
+  Named &
   Cleaned & {
     type: MessageType
     body: string | null
@@ -28,6 +32,7 @@ type ReceivedMessage = ReceivedSource &
 
 /** What a contact does with another message of the chat. */
 type ReceivedChange = ReceivedSource &
+  Named &
   Cleaned & { kind: MessageChangeKind; target: string; fromMe: boolean; text: string | null } & {
     /** Of a vote: what was chosen, or null if that is unknown. */
     options?: string[] | null

@@ -3,10 +3,12 @@ import type { Consent } from '@wagate/db/queries/contacts/consent-steps'
 import type { NewReceivedMedia } from '@wagate/db/queries/media/received-media-rows'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Logger } from '@wagate/runtime/logger'
+import { lidOf } from '@wagate/shared/contact-key'
 import { makeMessageId } from '@wagate/shared/ids'
 import type { Config } from '../../config/config.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import type { Lease } from '../../ownership/lease.ts'
+import type { DeviceContacts } from '../contacts/device-contacts.ts'
 import type { Persist } from '../credentials/persistence.ts'
 import type { Vault } from '../credentials/vault.ts'
 import type { MediaDescriptor } from './media-descriptor.ts'
@@ -21,6 +23,7 @@ type ReceivingDevice = {
   linkGeneration: number
   lease: Lease
   vault: Vault
+  contacts: Pick<DeviceContacts, 'note'>
 }
 
 type Context = {
@@ -39,7 +42,7 @@ type Context = {
  */
 export async function storeReceived(
   { receivedWrites, publishEventHint, metrics, logger, config, onMedia }: Context,
-  { lease, vault, ...device }: ReceivingDevice,
+  { lease, vault, contacts, ...device }: ReceivingDevice,
   received: Received,
   persist: Persist,
 ): Promise<void> {
@@ -59,8 +62,12 @@ export async function storeReceived(
     publishEventHint(device.accountId)
   }
 
-  if (consent && received.number === null) {
-    logger.warn({ deviceId: device.id, consent }, 'A contact without a known number cannot opt out or in')
+  const { contactJid } = received
+  const hasLid = lidOf(contactJid) !== null
+  // Before the message, which is stored under the number that is known then.
+  if (contactJid && hasLid) await persist(() => contacts.note({ ...received, lidJid: contactJid }))
+  if (consent && received.number === null && !hasLid) {
+    logger.warn({ deviceId: device.id, consent }, 'A contact without a number and a LID cannot opt out or in')
   }
   if (received.isCleaned) reportCleaned()
   try {

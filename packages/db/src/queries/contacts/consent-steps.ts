@@ -13,9 +13,9 @@ export function consentSteps(sql: postgres.Sql) {
   const forms = sql`(SELECT form FROM ${numberForms(sql, sql`asked.number`)} AS forms (form))`
   return sql`,
     asked AS (
-      SELECT DISTINCT ON (account_id, number) account_id, number, consent
-      FROM given WHERE id IN (SELECT id FROM inserted) AND consent IS NOT NULL AND number <> ''
-      ORDER BY account_id, number, position DESC
+      SELECT DISTINCT ON (account_id, contact_key) account_id, contact_key AS number, consent
+      FROM given WHERE id IN (SELECT id FROM inserted) AND consent IS NOT NULL AND contact_key <> ''
+      ORDER BY account_id, contact_key, position DESC
     ),
     opted_out AS (
       INSERT INTO opt_outs (account_id, number)

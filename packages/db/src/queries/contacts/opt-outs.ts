@@ -1,16 +1,27 @@
+import { lidOf } from '@wagate/shared/contact-key'
 import { eventTypes } from '@wagate/shared/event-types'
 import { phoneForms } from '@wagate/shared/phone'
 import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { optOuts } from '../../schema/opt-outs.ts'
+import { knownOf } from './known-contacts.ts'
 import { numberForms } from './number-forms.ts'
 
-export type OptOut = Pick<typeof optOuts.$inferSelect, 'number' | 'createdAt'>
+/** `key`: of the contact (contact-key.ts). `contact`: what the account knows of it besides. */
+export type OptOut = {
+  key: string
+  createdAt: Date
+  contact: { lidJid: string; username: string | null } | null
+}
 
-const columns = { number: optOuts.number, createdAt: optOuts.createdAt }
+const columns = {
+  key: optOuts.number,
+  createdAt: optOuts.createdAt,
+  contact: knownOf('opt_outs', 'number'),
+}
 
-/** In the order of the numbers, from the one that follows `after`. */
+/** In the order of the keys, from the one that follows `after`. */
 export function listOptOuts(
   db: Database,
   accountId: number,
@@ -25,17 +36,21 @@ export function listOptOuts(
     .limit(limit)
 }
 
-/** The account must not write to this number any more. Changes nothing when that is so already. */
+/** The account must not write to the contact of this key any more. Changes nothing when that is so already. */
 export async function insertOptOut(
   db: Pick<Database, 'execute' | 'select'>,
   accountId: number,
-  number: string,
+  key: string,
 ): Promise<{ optOut: OptOut; isNew: boolean }> {
-  const own = ofNumber(accountId, number)
+  const own = ofContact(accountId, key)
+  if (lidOf(key) !== null)
+    await db.execute(sql`
+      INSERT INTO contacts (account_id, lid_jid) VALUES (${accountId}, ${key})
+      ON CONFLICT ON CONSTRAINT contacts_pk DO NOTHING`)
   const told = await db.execute(sql`
     WITH changed AS (
       INSERT INTO opt_outs (account_id, number)
-      SELECT ${accountId}::int, ${number}::text
+      SELECT ${accountId}::int, ${key}::text
       WHERE NOT EXISTS (SELECT FROM opt_outs WHERE ${own})
       ON CONFLICT ON CONSTRAINT opt_outs_pk DO NOTHING RETURNING account_id, number
     )
@@ -45,15 +60,15 @@ export async function insertOptOut(
   return { optOut, isNew: told.length > 0 }
 }
 
-/** The account may write to this number again. False when it might before. */
+/** The account may write to the contact again. False when it might before. */
 export async function deleteOptOut(
   db: Pick<Database, 'execute'>,
   accountId: number,
-  number: string,
+  key: string,
 ): Promise<boolean> {
   const deleted = await db.execute(sql`
     WITH changed AS (
-      DELETE FROM opt_outs WHERE ${ofNumber(accountId, number)}
+      DELETE FROM opt_outs WHERE ${ofContact(accountId, key)}
       RETURNING account_id, number
     ),
     told AS (${insertEvents('recipient.opted_in')})
@@ -61,9 +76,9 @@ export async function deleteOptOut(
   return deleted.length > 0
 }
 
-/** In either form of the number. */
-function ofNumber(accountId: number, number: string): SQL | undefined {
-  return and(eq(optOuts.accountId, accountId), inArray(optOuts.number, phoneForms(number)))
+/** In either form of a number. */
+function ofContact(accountId: number, key: string): SQL | undefined {
+  return and(eq(optOuts.accountId, accountId), inArray(optOuts.number, phoneForms(key)))
 }
 
 const insertEvents = (type: 'recipient.opted_out' | 'recipient.opted_in'): SQL => sql`
@@ -74,4 +89,4 @@ const insertEvents = (type: 'recipient.opted_out' | 'recipient.opted_in'): SQL =
 export const isOptedOut = (client: postgres.Sql) => client`EXISTS (
   SELECT FROM opt_outs AS opted WHERE opted.account_id = message.account_id AND (
     opted.number IN (SELECT form FROM ${numberForms(client, client`message.number`)} AS forms (form))
-    OR opted.number = split_part(message.recipient_jid, '@', 1)))`
+    OR opted.number IN (split_part(message.recipient_jid, '@', 1), message.recipient_jid)))`

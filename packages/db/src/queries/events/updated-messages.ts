@@ -1,3 +1,4 @@
+import { lidKey } from '@wagate/shared/contact-key'
 import type { EventPosition } from '@wagate/shared/event-ids'
 import type { MessageRow } from '@wagate/shared/objects/message-object'
 import type { Database } from '../../client.ts'
@@ -26,12 +27,12 @@ export async function listUpdatedMessages(
 }
 
 function matches(message: MessageRow, filter: HistoryFilter): boolean {
-  const { lid, from, to, ...fields } = filter
+  const { lid, contactKey, from, to, ...fields } = filter
   const { createdAt, contactJid } = message
   const isEqual = (name: keyof typeof fields) => fields[name] === undefined || fields[name] === message[name]
   return (
     (['sender', 'number', 'direction', 'type', 'status'] as const).every(isEqual) &&
-    (lid === undefined || contactJid === `${lid}@lid`) &&
+    (lid === undefined || contactJid === lidKey(lid) || message.number === (contactKey ?? lidKey(lid))) &&
     (from === undefined || createdAt >= from) &&
     (to === undefined || createdAt < to)
   )

@@ -1,7 +1,9 @@
+import { lidOf, numberOf } from '@wagate/shared/contact-key'
 import type { MessageType } from '@wagate/shared/message-kinds'
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import { blockingReasons } from '@wagate/shared/statuses'
 import type { Database } from '../../client.ts'
+import { type Contact, seenLids } from '../contacts/known-contacts.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
 import { insertMessageEvents } from '../statements/event-rows.ts'
 import { idempotencyWindowStart } from '../statements/idempotency-window.ts'
@@ -12,7 +14,10 @@ export type NewMessage = {
   waId: string
   accountId: number
   sender: string
-  number: string
+  /** Null for a recipient that is addressed by its LID. */
+  number: string | null
+  /** With `@lid`. It is written to at this address, also when its number is known. */
+  lidJid?: string | null
   type: MessageType
   body: string | null
   url: string | null
@@ -35,8 +40,8 @@ type Idempotency = { operation: string; key: string; payloadHash: string }
 export type Away = { reason: string; forMs: number }
 
 export type Acceptance =
-  /** `away` while the sender has no connection. */
-  | { outcome: 'accepted'; deviceId: number; away: Away | null }
+  /** `away` while the sender has no connection. `contact`: what is known of the recipient. */
+  | { outcome: 'accepted'; deviceId: number; away: Away | null; contact: Contact }
   | { outcome: 'sender_not_found' }
   | { outcome: 'sender_not_connected' }
   | { outcome: 'sender_blocked'; reason: string }
@@ -66,6 +71,7 @@ export async function acceptMessages(
   // For a plain text, the steps for keys and media would be a tenth of the work.
   const hasKeys = messages.some(({ idempotency }) => idempotency !== null)
   const hasMedia = messages.some(({ media }) => media !== null)
+  const hasLids = messages.some(({ lidJid }) => lidJid)
   const canSend = sql`is_linked AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
   const isAcceptable = hasMedia ? sql`${canSend} AND has_room AND is_complete` : canSend
   const isAccepted = hasKeys
@@ -93,6 +99,10 @@ export async function acceptMessages(
       RETURNING message_id
     ),`
     : sql``
+  const seen = hasLids
+    ? sql`
+    seen AS (${seenLids(sql, sql`SELECT account_id, contact_key FROM given WHERE ${isAccepted}`)}),`
+    : sql``
   const attached = hasMedia
     ? sql`
     attached AS (
@@ -104,7 +114,8 @@ export async function acceptMessages(
     : sql``
   const answers = await sql<AcceptanceRow[]>`
     WITH given AS (
-      SELECT given.*, device.id AS device_id, device.link_generation,
+      SELECT given.*, coalesce(given.number, contact.number, given.lid_jid) AS contact_key, contact.lid_jid AS known_lid,
+        contact.username, device.id AS device_id, device.link_generation,
         coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked,
         CASE WHEN device.connection <> 'online' THEN device.status_reason END AS away_reason,
         CASE WHEN device.connection <> 'online'
@@ -112,16 +123,23 @@ export async function acceptMessages(
       FROM ${numberedRows(sql, 'given', messages, givenColumns)}
       LEFT JOIN devices AS device ON device.account_id = given.account_id AND device.sender = given.sender
         AND device.deleted_at IS NULL
+      LEFT JOIN LATERAL (
+        SELECT lid_jid, number, username FROM contacts
+        WHERE contacts.account_id = given.account_id AND contacts.number = given.number
+        ${hasLids ? orByLid(sql) : sql``}
+        LIMIT 1
+      ) AS contact ON true
     ),
     ${claimed}
+    ${seen}
     ${attached}
     inserted AS (
       INSERT INTO messages (
         id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,
-        link_generation, send_at, reply_to, typing_seconds
+        link_generation, send_at, reply_to, typing_seconds, recipient_jid
       )
-      SELECT id, account_id, device_id, 'out', type, sender, number, body, url, filename, 'queued', wa_id,
-        link_generation, send_at::timestamptz, reply_to::jsonb, typing_seconds
+      SELECT id, account_id, device_id, 'out', type, sender, contact_key, body, url, filename, 'queued', wa_id,
+        link_generation, send_at::timestamptz, reply_to::jsonb, typing_seconds, lid_jid
       FROM given WHERE ${isAccepted}
       ORDER BY position
       RETURNING id, account_id, device_id
@@ -129,11 +147,16 @@ export async function acceptMessages(
     announced AS (${insertMessageEvents(sql, 'message.accepted', 'inserted')})
     SELECT device_id AS "deviceId", is_linked AS "isLinked",
       ${hasMedia ? sql`has_room` : sql`true`} AS "hasRoom", ${hasMedia ? sql`is_complete` : sql`true`} AS "isComplete",
-      away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
+      contact_key AS "contactKey", known_lid AS "knownLid", username, away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
     FROM given
     ORDER BY position`
   return answers.map(toAcceptance)
 }
+
+const orByLid = (sql: Database['$client']) => sql`
+  UNION ALL
+  SELECT lid_jid, number, username FROM contacts
+  WHERE contacts.account_id = given.account_id AND contacts.lid_jid = given.lid_jid`
 
 const givenColumns: Columns<NewMessage> = {
   id: ['uuid', ({ id }) => id],
@@ -141,6 +164,7 @@ const givenColumns: Columns<NewMessage> = {
   account_id: ['int', ({ accountId }) => accountId],
   sender: ['text', ({ sender }) => sender],
   number: ['text', ({ number }) => number],
+  lid_jid: ['text', ({ lidJid }) => lidJid ?? null],
   type: ['text', ({ type }) => type],
   body: ['text', ({ body }) => body],
   url: ['text', ({ url }) => url],
@@ -167,6 +191,9 @@ type AcceptanceRow = {
   isLinked: boolean
   hasRoom: boolean
   isComplete: boolean
+  contactKey: string
+  knownLid: string | null
+  username: string | null
   awayReason: string | null
   awayMs: number | null
   isAccepted: boolean
@@ -181,7 +208,9 @@ function toAcceptance(row: AcceptanceRow): Acceptance {
   if (!isComplete) return { outcome: 'media_lost' }
   if (!isAccepted) return { outcome: 'key_used' }
   const away = awayReason === null ? null : { reason: awayReason, forMs: awayMs ?? 0 }
-  return { outcome: 'accepted', deviceId, away }
+  const { contactKey: key, knownLid, username } = row
+  const contact = { key, number: numberOf(key), lid: lidOf(knownLid ?? key), username }
+  return { outcome: 'accepted', deviceId, away, contact }
 }
 
 /** Part of the statement's text, because parameters would cost more than the comparison. */

@@ -1,6 +1,7 @@
+import { lidKey } from '@wagate/shared/contact-key'
 import type { MessageType } from '@wagate/shared/message-kinds'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import { messages } from '../../schema/messages.ts'
 import { isScheduled } from '../devices/reported-status.ts'
 
@@ -10,6 +11,8 @@ export type HistoryFilter = {
   number?: string | undefined
   /** Its LID, in digits. */
   lid?: string | undefined
+  /** With a LID: the key of its contact (contact-key.ts). */
+  contactKey?: string | undefined
   direction?: 'in' | 'out' | undefined
   type?: MessageType | undefined
   status?: MessageStatus | undefined
@@ -26,7 +29,7 @@ export type HistoryFilter = {
 type Conditions = { indexed: SQL[]; others: SQL[] }
 
 export function conditionsOf(filter: HistoryFilter): Conditions {
-  const { sender, number, lid, direction, type, status, from, to } = filter
+  const { sender, number, lid, contactKey, direction, type, status, from, to } = filter
   const isIncoming = direction === 'in' || status === 'received'
   const [first, ...rest] = given(
     number !== undefined && eq(messages.number, number),
@@ -45,7 +48,7 @@ export function conditionsOf(filter: HistoryFilter): Conditions {
       ...rest,
       direction === 'out' && eq(messages.direction, direction),
       type !== undefined && eq(messages.type, type),
-      lid !== undefined && eq(messages.recipientJid, `${lid}@lid`),
+      lid !== undefined && isOfLid(lid, contactKey ?? lidKey(lid)),
       status !== undefined && hasStatus(status),
     ),
   }
@@ -53,6 +56,11 @@ export function conditionsOf(filter: HistoryFilter): Conditions {
 
 function given(...conditions: (SQL | false | undefined)[]): SQL[] {
   return conditions.filter((condition) => condition instanceof Object)
+}
+
+/** It may have been written to by its number, or have written before its number was known. */
+function isOfLid(lid: string, key: string): SQL | undefined {
+  return or(eq(messages.recipientJid, lidKey(lid)), eq(messages.number, key))
 }
 
 function hasStatus(status: MessageStatus): SQL | undefined {

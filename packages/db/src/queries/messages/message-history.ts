@@ -4,6 +4,7 @@ import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../client.ts'
 import { messages } from '../../schema/messages.ts'
 import { receivedMedia } from '../../schema/received-media.ts'
+import { knownOf } from '../contacts/known-contacts.ts'
 import { reportedStatus } from '../devices/reported-status.ts'
 import { wasDropped } from '../statements/partitions.ts'
 import { createdAround, limitsAround } from './message-time.ts'
@@ -14,6 +15,7 @@ export const historyColumns = {
   sender: messages.sender,
   number: messages.number,
   contactJid: messages.recipientJid,
+  contact: knownOf('messages', 'recipient_jid'),
   direction: messages.direction,
   type: messages.type,
   body: messages.body,

@@ -77,10 +77,13 @@ async function recordKnown(
         min(at::timestamptz) FILTER (WHERE rank = 4) AS played_at, max(code) AS code, max(sentence) AS sentence,
         max(recipient_jid) AS recipient_jid
       FROM valid JOIN ${rows(sql, 'outcome', outcomes, outcomeColumns)} USING (shard, epoch)
+      -- A contact that was written to at its LID may answer from its number.
       WHERE jid IS NULL OR coalesce(
-        (SELECT recipient_jid FROM messages WHERE messages.id = outcome.id AND ${isInPartitions('messages')}),
-        recipient_jid
-      ) IN (jid, other_jid)
+        (SELECT ARRAY[recipient_jid, CASE WHEN recipient_jid LIKE '%@lid' THEN number || '@s.whatsapp.net' END]
+          FROM messages
+          WHERE messages.id = outcome.id AND recipient_jid IS NOT NULL AND ${isInPartitions('messages')}),
+        ARRAY[recipient_jid]
+      ) && ARRAY[jid, other_jid]
       GROUP BY device_id, id
     ),
     found AS MATERIALIZED (

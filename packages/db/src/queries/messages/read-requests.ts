@@ -38,11 +38,11 @@ export async function requestRead(
   return found
 }
 
-/** Of what the sender has received from this number, the newest. Undefined when the account has no such sender. */
+/** Of what the sender has received from the contact of this key, the newest. Undefined when the account has no such sender. */
 export async function requestReadOfChat(
   db: Database,
   accountId: number,
-  { sender, number }: { sender: string; number: string },
+  { sender, key }: { sender: string; key: string },
 ): Promise<ReadRequest | undefined> {
   const sql = db.$client
   const [found] = await sql<ReadRequest[]>`
@@ -53,7 +53,7 @@ export async function requestReadOfChat(
       SELECT message.id, message.created_at, message.device_id
       FROM messages AS message JOIN device ON device.id = message.device_id
       WHERE message.account_id = ${accountId} AND message.direction = 'in' AND message.read_at IS NULL
-        AND message.number IN (SELECT form FROM ${numberForms(sql, sql`${number}::text`)} AS forms (form))
+        AND message.number IN (SELECT form FROM ${numberForms(sql, sql`${key}::text`)} AS forms (form))
         AND message.created_at >= now() - ${readChatMax.days} * interval '1 day'
       ORDER BY message.created_at DESC, message.id DESC
       LIMIT ${readChatMax.messages}

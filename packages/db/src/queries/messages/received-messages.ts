@@ -2,6 +2,7 @@ import type { MessageType } from '@wagate/shared/message-kinds'
 import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { Database } from '../../client.ts'
 import { type Consent, consentSteps } from '../contacts/consent-steps.ts'
+import { seenLids } from '../contacts/known-contacts.ts'
 import { insertReceivedMedia, mediaColumns, type NewReceivedMedia } from '../media/received-media-rows.ts'
 import { insertMessageEvents } from '../statements/event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from '../statements/fence.ts'
@@ -56,6 +57,18 @@ export async function insertReceivedMessages(
   const quotedRow = messages.some(({ quoted }) => quoted)
     ? sql`LEFT JOIN LATERAL (${findTarget(sql)}) AS quoted_row ON true`
     : sql`CROSS JOIN (SELECT NULL::uuid AS id, NULL AS direction) AS quoted_row`
+  // For messages that name their number, this step would find nothing.
+  const hasUnknown = messages.some(({ number }) => number === null)
+  const contact = hasUnknown
+    ? sql`
+      LEFT JOIN LATERAL (
+        SELECT number FROM contacts
+        WHERE account_id = given.account_id AND lid_jid = given.contact_jid AND given.number = ${unknownNumber} LIMIT 1
+      ) AS contact ON true`
+    : sql`CROSS JOIN (SELECT NULL AS number) AS contact`
+  const seen = hasUnknown
+    ? sql`seen AS (${seenLids(sql, sql`SELECT account_id, contact_key FROM given`)}),`
+    : sql``
   const consents = messages.some(({ consent }) => consent) ? consentSteps(sql) : sql``
   const hasMedia = messages.some(({ media }) => media !== undefined)
   const columns = hasMedia ? { ...rowColumns, ...mediaColumns } : rowColumns
@@ -65,17 +78,21 @@ export async function insertReceivedMessages(
       messages.map(({ fence }) => fence),
     )}),
     given AS (
-      SELECT DISTINCT ON (key) given.*, quoted_row.id AS quoted_id, quoted_row.direction = 'out' AS is_quoted_own
+      SELECT DISTINCT ON (key) given.*, quoted_row.id AS quoted_id, quoted_row.direction = 'out' AS is_quoted_own,
+        coalesce(nullif(given.number, ${unknownNumber}), contact.number,
+          CASE WHEN given.contact_jid LIKE '%@lid' THEN given.contact_jid END, ${unknownNumber}) AS contact_key
       FROM valid JOIN ${numberedRows(sql, 'given', messages, columns)} USING (shard, epoch)
+      ${contact}
       ${quotedRow}
       ORDER BY key, position
     ),
+    ${seen}
     keys AS (${newWriteKeys(sql, sql`SELECT key FROM given ORDER BY key`)}),
     inserted AS (
       INSERT INTO messages
         (id, account_id, device_id, sender, number, recipient_jid, direction, type, body, status, wa_id,
           link_generation, content, reply_to)
-      SELECT id, account_id, device_id, sender, number, contact_jid, 'in', type, body, 'received', wa_id,
+      SELECT id, account_id, device_id, sender, contact_key, contact_jid, 'in', type, body, 'received', wa_id,
         link_generation, content::jsonb, quoted::jsonb || jsonb_build_object(
           'message_id', quoted_id, 'from_me', coalesce(is_quoted_own, (quoted::jsonb ->> 'from_me')::boolean))
       FROM given JOIN keys USING (key)

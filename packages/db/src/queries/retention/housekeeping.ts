@@ -199,5 +199,5 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
 }
 
 /** All workers run housekeeping, one short statement of one worker at a time. */
-const tryLock = (db: Database) => db.$client`
+export const tryLock = (db: Database) => db.$client`
   SELECT pg_try_advisory_xact_lock(${advisoryLocks.housekeeping}) AS is_ours`

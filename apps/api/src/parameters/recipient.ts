@@ -1,0 +1,27 @@
+import type { Database } from '@wagate/db/client'
+import { type Contact, findContact } from '@wagate/db/queries/contacts/known-contacts'
+import { lidKey } from '@wagate/shared/contact-key'
+import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
+
+/** How requests name a contact. */
+export type GivenContact = { number?: string | undefined; lid?: string | undefined }
+
+/** Throws `invalid_parameter` if a contact is named twice. */
+export function refuseBoth({ number, lid }: GivenContact): void {
+  if (number !== undefined && lid !== undefined) throw invalidParameter('lid', 'cannot be given with number')
+}
+
+/** The contact that a request names by number or LID, as far as the account knows it. */
+export function getContact(db: Database, accountId: number, { number, lid }: GivenContact): Promise<Contact> {
+  refuseBoth({ number, lid })
+  const key = lid === undefined ? number : lidKey(lid)
+  if (key !== undefined) return findContact(db, accountId, key)
+  throw missingContact('or lid is required')
+}
+
+export function missingContact(message: string): AppError {
+  return new AppError('missing_parameter', 'The recipient is missing.', {
+    details: [{ parameter: 'number', message }],
+  })
+}

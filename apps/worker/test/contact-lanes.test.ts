@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { makeHands } from '../src/outbox/message-hands.ts'
+import { makeRecipientPace } from '../src/outbox/pacer.ts'
+import { type LaneFacts, planLanes } from '../src/outbox/recipient-lanes.ts'
+import { withKnownNumbers } from '../src/outbox/waiting-queue.ts'
+import { makeMessage } from './waiting-rows.ts'
+
+const number = '4915187654321'
+const jid = `${number}@s.whatsapp.net`
+const lidJid = '100000000000017@lid'
+
+const toLid = (seq: number, known = lidJid) => makeMessage(seq, known, { recipientJid: lidJid })
+const toNumber = (seq: number) => makeMessage(seq, number)
+
+function openLanes() {
+  const hands = makeHands()
+  const facts: LaneFacts = {
+    recipientOf: ({ recipientJid, number }) => recipientJid ?? `${number}@s.whatsapp.net`,
+    isAcknowledged: hands.isAcknowledged,
+    workFor: hands.workFor,
+    waitMs: () => 0,
+    paceMs: () => 0,
+    typingMs: () => 0,
+    isRetry: () => false,
+  }
+  return { hands, facts }
+}
+
+const readyOf = (messages: ReturnType<typeof toLid>[], facts: LaneFacts) =>
+  planLanes(messages, facts).ready.map(({ message, recipient }) => [message.seq, recipient])
+
+test('messages to a number and to its LID are in one lane, each to its own address', () => {
+  const { facts } = openLanes()
+  expect(readyOf([toLid(1, number), toNumber(2)], facts)).toEqual([[1, lidJid]])
+  expect(readyOf([toNumber(1), toLid(2, number)], facts)).toEqual([[1, jid]])
+})
+
+test('a LID without a known number has a lane of its own, and other LIDs have others', () => {
+  const { facts } = openLanes()
+  const other = makeMessage(3, '100000000000018@lid', { recipientJid: '100000000000018@lid' })
+  expect(readyOf([toLid(1), toNumber(2), other, toLid(4)], facts)).toEqual([
+    [1, lidJid],
+    [2, jid],
+    [3, '100000000000018@lid'],
+  ])
+})
+
+test('when the number is learnt while messages to both are on the wire, the next one waits for both', () => {
+  const { hands, facts } = openLanes()
+  const messages = [toLid(1), toNumber(2), toLid(3), toNumber(4)]
+  const [first, second] = planLanes(messages, facts).ready
+  if (!first || !second) throw new Error('Two messages may leave')
+  for (const turn of [first, second])
+    for (const move of ['claim', 'claimed', 'write'] as const) hands.move(turn, move)
+  for (const message of messages) message.number = number
+  hands.refresh()
+  expect(readyOf(messages, facts)).toEqual([])
+  hands.move(second, 'acknowledge')
+  expect(readyOf(messages, facts)).toEqual([])
+  hands.move(first, 'acknowledge')
+  expect(readyOf(messages, facts)).toEqual([[3, lidJid]])
+})
+
+test('a lane keeps the interval of the one that it was before', () => {
+  const nowMs = 10_000
+  const pace = makeRecipientPace(2000, {}, () => nowMs)
+  pace.noteSent(lidJid)
+  pace.move(lidJid, jid)
+  expect([pace.waitMs(jid), pace.waitMs(lidJid)]).toEqual([2000, 0])
+})
+
+test('messages that are read have the numbers that the device knows', async () => {
+  const asked: string[] = []
+  const queue = withKnownNumbers(
+    { read: async () => [toLid(1), toNumber(2)], findLast: async () => 2 },
+    async (lid) => {
+      asked.push(lid)
+      return number
+    },
+  )
+  const read = await queue.read({ except: [], exceptNumbers: [], without: [], limit: 2 })
+  expect(read.map((message) => [message.number, message.recipientJid])).toEqual([
+    [number, lidJid],
+    [number, null],
+  ])
+  expect(asked).toEqual([lidJid])
+})

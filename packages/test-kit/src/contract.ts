@@ -4,6 +4,8 @@ import { live, ready } from '@wagate/api/health/health-checks'
 import { makeDocument } from '@wagate/api/openapi/document'
 import type { OpenApiOperation, OpenApiPath, OpenApiResponse } from '@wagate/api/openapi/openapi-types'
 import { operations } from '@wagate/api/operations'
+import { pageTypes } from '@wagate/api/pages/page-file'
+import { operationPages } from '@wagate/api/pages/pages'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
@@ -24,6 +26,7 @@ export function violations(method: string, path: string, answer: AnswerSeen): st
   )
   const item = pathItem(path)
   const operation = item && operationOf(item, method)
+  if (isPage(method, path, answer)) return found
   if (operation) return [...found, ...violationsOf(operation, { ...answer, isHead: method === 'HEAD' })]
   if (item && method === 'OPTIONS') {
     if (status !== 204 && status < 400) found.push(`OPTIONS answers ${status}`)
@@ -33,6 +36,13 @@ export function violations(method: string, path: string, answer: AnswerSeen): st
   const codes = ['invalid_parameter', 'headers_too_large', item ? 'method_not_allowed' : 'not_found']
   if (method === 'HEAD') return status === (item ? 405 : 404) ? found : [...found, `HEAD answers ${status}`]
   return [...found, ...violationsOfFailure(answer, codes)]
+}
+
+/** For a client that prefers HTML, on the path of an operation that only takes POST. */
+function isPage(method: string, path: string, { status, headers, text }: AnswerSeen): boolean {
+  if (status !== 200 || headers.get('content-type') !== pageTypes.html || !(path in operationPages))
+    return false
+  return method === 'HEAD' ? text === '' : method === 'GET' && text.startsWith('<!doctype html>')
 }
 
 /** Every documented status of a method on a path. */

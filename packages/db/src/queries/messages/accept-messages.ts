@@ -1,6 +1,4 @@
 import { lidOf, numberOf } from '@wagate/shared/contact-key'
-import type { MessageType } from '@wagate/shared/message-kinds'
-import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import { blockingReasons } from '@wagate/shared/statuses'
 import type { Database } from '../../client.ts'
 import { type Contact, seenLids } from '../contacts/known-contacts.ts'
@@ -8,8 +6,9 @@ import { isLinkedIn } from '../devices/linked-device.ts'
 import { insertMessageEvents } from '../statements/event-rows.ts'
 import { idempotencyWindowStart } from '../statements/idempotency-window.ts'
 import { type Columns, numberedRows } from '../statements/rows.ts'
+import { contentColumns, givenContent, givenContentColumns, type NewContent } from './message-content.ts'
 
-export type NewMessage = {
+export type NewMessage = NewContent & {
   id: string
   waId: string
   accountId: number
@@ -18,13 +17,8 @@ export type NewMessage = {
   number: string | null
   /** With `@lid`. It is written to at this address, also when its number is known. */
   lidJid?: string | null
-  type: MessageType
-  body: string | null
-  url: string | null
-  filename: string | null
   /** ISO 8601. Null is now. */
   sendAt: string | null
-  replyTo?: QuotedMessage | null
   typingSeconds?: number | null
   /** Media that came with the request, or whose parts were stored by `storeMediaPart`. */
   media: NewMedia | null
@@ -135,11 +129,11 @@ export async function acceptMessages(
     ${attached}
     inserted AS (
       INSERT INTO messages (
-        id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,
-        link_generation, send_at, reply_to, typing_seconds, recipient_jid
+        id, account_id, device_id, direction, sender, number, status, wa_id, link_generation, send_at,
+        typing_seconds, recipient_jid, ${sql.unsafe(contentColumns)}
       )
-      SELECT id, account_id, device_id, 'out', type, sender, contact_key, body, url, filename, 'queued', wa_id,
-        link_generation, send_at::timestamptz, reply_to::jsonb, typing_seconds, lid_jid
+      SELECT id, account_id, device_id, 'out', sender, contact_key, 'queued', wa_id, link_generation, send_at::timestamptz,
+        typing_seconds, lid_jid, ${sql.unsafe(givenContent)}
       FROM given WHERE ${isAccepted}
       ORDER BY position
       RETURNING id, account_id, device_id
@@ -165,12 +159,8 @@ const givenColumns: Columns<NewMessage> = {
   sender: ['text', ({ sender }) => sender],
   number: ['text', ({ number }) => number],
   lid_jid: ['text', ({ lidJid }) => lidJid ?? null],
-  type: ['text', ({ type }) => type],
-  body: ['text', ({ body }) => body],
-  url: ['text', ({ url }) => url],
-  filename: ['text', ({ filename }) => filename],
+  ...givenContentColumns,
   send_at: ['text', ({ sendAt }) => sendAt],
-  reply_to: ['text', ({ replyTo }) => (replyTo ? JSON.stringify(replyTo) : null)],
   typing_seconds: ['int', ({ typingSeconds }) => typingSeconds ?? null],
   media_mime: ['text', ({ media }) => media?.mime ?? null],
   media_bytes: ['int', ({ media }) => media?.bytes ?? null],

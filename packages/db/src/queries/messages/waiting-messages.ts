@@ -1,23 +1,18 @@
-import { type MessageType, mediaTypes } from '@wagate/shared/message-kinds'
-import type { QuotedMessage } from '@wagate/shared/objects/message-content'
+import { mediaTypes } from '@wagate/shared/message-kinds'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { isToContact } from '../contacts/contacts.ts'
 import { dueMessages, isRecent } from '../devices/due-messages.ts'
+import { type SentContent, storedContent } from './message-content.ts'
 
 /** A message that waits for its device. `createdAt` is text as Postgres writes it: it identifies the partition. */
-export type WaitingMessage = {
+export type WaitingMessage = SentContent & {
   id: string
   seq: number
   createdAt: string
   waId: string
   number: string
   recipientJid: string | null
-  type: MessageType
-  body: string | null
-  url: string | null
-  filename: string | null
-  replyTo: QuotedMessage | null
   /** For how long its recipient is shown that the sender is typing, before it leaves the first time. */
   typingSeconds: number
   uploadedContent: Buffer | null
@@ -86,7 +81,7 @@ export async function listWaitingMessages(
 /** SQL: the columns of a `WaitingMessage` except `isToContact`. */
 export const waitingColumns = (sql: postgres.Sql) => sql`
   id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
-  type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
+  ${sql.unsafe(storedContent)}, uploaded_content AS "uploadedContent", status, interruptions,
   coalesce(typing_seconds, 0) AS "typingSeconds"`
 
 const isBlocked = {

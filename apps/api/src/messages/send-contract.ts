@@ -7,7 +7,7 @@ import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { contactFields } from '../objects/contact-fields.ts'
 import { integer, lid, moment, phone } from '../parameters/parameter-types.ts'
 
-/** The parameters that send-message and send-media share. */
+/** The parameters that the operations share that send a message. */
 export const sendParameters = {
   sender: phone.describe('Phone number of a linked sender of the account'),
   number: phone
@@ -37,7 +37,7 @@ export const sendParameters = {
     ),
 }
 
-/** The response fields that both operations share. */
+/** The response fields that they share. */
 export const sendFields = {
   message_id: z.uuid().describe('ID to use with message-status and messages'),
   status: extensibleEnum(outgoingStatuses).describe(
@@ -52,7 +52,7 @@ export const sendFields = {
     .describe('Machine-readable error code'),
 }
 
-/** The error codes that both operations share. */
+/** The error codes that they share. */
 export const sendErrors: RequestErrorCode[] = [
   'missing_parameter',
   'sender_not_found',

@@ -59,8 +59,9 @@ export const sendMedia = defineOperation({
   },
   async handle(input, call) {
     const { type, caption = null, filename } = input
-    const { filename: ownName = null, ...media } = await findMedia(input, call)
-    const sent = await send(call, input, { type, body: caption, filename: filename ?? ownName, ...media })
+    const { url, filename: ownName, ...file } = await findMedia(input, call)
+    const content = { type, body: caption, url, filename: filename ?? ownName }
+    const sent = await send(call, input, content, file)
     return { ...sent, type }
   },
 })

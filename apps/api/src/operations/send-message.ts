@@ -19,6 +19,5 @@ export const sendMessage = defineOperation({
   fields: z.object(sendFields),
   errors: sendErrors,
   example: { given: { ...exampleAddress, message: 'Your order is on its way.' }, answer: exampleSent },
-  handle: (input, call) =>
-    send(call, input, { type: 'text', body: input.message, url: null, filename: null, file: null }),
+  handle: (input, call) => send(call, input, { type: 'text', body: input.message }),
 })

@@ -2,6 +2,7 @@ import { initAuthCreds } from 'baileys'
 import { expect, test } from 'vitest'
 import { contentOf } from '../src/outbox/content.ts'
 import { makeVault } from '../src/session/credentials/vault.ts'
+import { makeMessage } from './waiting-rows.ts'
 
 const key = { id: '01020304', bytes: Buffer.alloc(32, 1) }
 const creds = initAuthCreds()
@@ -10,7 +11,7 @@ const recipient = '15550001111@s.whatsapp.net'
 /** As an owner does with this master key. */
 async function secretOf(id: string, of = creds, master = key): Promise<string> {
   const vault = makeVault({ current: master, all: new Map([[master.id, master]]) }, 7)
-  const text = { id, body: 'The same text', uploadedContent: null, replyTo: null }
+  const text = { ...makeMessage(1, recipient), id, body: 'The same text' }
   const { messageContextInfo } = await contentOf({ vault, creds: of }, text, recipient)
   return Buffer.from(messageContextInfo?.messageSecret ?? []).toString('base64')
 }

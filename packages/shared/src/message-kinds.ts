@@ -1,35 +1,58 @@
-/** What the gateway has to know about a kind of message, wherever it handles one. */
+/** What the gateway has to know about a kind of message, in all of its parts. */
 type Kind = {
-  /** A file that has to be uploaded before the message can leave. Its text is a caption. Undefined for what is only received. */
+  /**
+   * True for a file that has to be uploaded before the message can leave: its text is a caption. False for what a worker
+   * composes without an upload. Undefined for what is only received.
+   */
   isUploaded?: boolean
+  /** The types of files that WhatsApp shows as this kind. Undefined for one that may be any file. */
+  accepts?: RegExp
+  /** While the recipient waits for it, the sender is shown as recording, not as typing. */
+  isRecorded?: boolean
   /** Its author may change its text later. */
-  isEditable: boolean
+  isEditable?: boolean
+  /** Its whole text may be a word by which a contact opts out or in. */
+  mayAskConsent?: boolean
 }
 
-/** Every kind that is stored, and most of what is decided by the kind of a message. */
-export const messageKinds = {
-  text: { isUploaded: false, isEditable: true },
-  image: { isUploaded: true, isEditable: true },
-  video: { isUploaded: true, isEditable: true },
-  audio: { isUploaded: true, isEditable: false },
+/** Every kind that is stored. What is decided by the kind of a message is a column here. */
+const messageKinds = {
+  text: { isUploaded: false, isEditable: true, mayAskConsent: true },
+  image: { isUploaded: true, isEditable: true, accepts: /^image\/(jpeg|png|webp)$/ },
+  video: { isUploaded: true, isEditable: true, accepts: /^video\/(mp4|3gpp)$/ },
+  audio: {
+    isUploaded: true,
+    isRecorded: true,
+    accepts: /^audio\/(mpeg|ogg|mp4|x-m4a|aac|amr)$|^audio\/ogg; codecs=opus$/,
+  },
   document: { isUploaded: true, isEditable: true },
-  sticker: { isEditable: false },
-  location: { isEditable: false },
-  contacts: { isEditable: false },
-  poll: { isEditable: false },
-  other: { isEditable: false },
+  sticker: {},
+  location: {},
+  contacts: {},
+  poll: {},
+  other: {},
 } as const satisfies Record<string, Kind>
 
 export type MessageType = keyof typeof messageKinds
-/** Of a message that is sent with a file. */
-export type MediaType = {
-  [Type in MessageType]: (typeof messageKinds)[Type] extends { isUploaded: true } ? Type : never
+type TypeThat<Uploaded extends boolean> = {
+  [Type in MessageType]: (typeof messageKinds)[Type] extends { isUploaded: Uploaded } ? Type : never
 }[MessageType]
+/** Of a message that is sent with a file. */
+export type MediaType = TypeThat<true>
+/** Of a message that is sent without a file. */
+export type ComposedType = TypeThat<false>
 
 export const messageTypes = Object.keys(messageKinds) as MessageType[]
 export const mediaTypes = messageTypes.filter(isMediaType)
 
+export function kindOf(type: MessageType): Kind {
+  return messageKinds[type]
+}
+
 export function isMediaType(type: MessageType): type is MediaType {
-  const kind: Kind = messageKinds[type]
-  return kind.isUploaded === true
+  return kindOf(type).isUploaded === true
+}
+
+export function isComposedType(type: MessageType): type is ComposedType {
+  return kindOf(type).isUploaded === false
 }

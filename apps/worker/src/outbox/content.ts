@@ -2,6 +2,7 @@ import type { Database } from '@wagate/db/client'
 import {
   findSentContent,
   findUploadedContent,
+  type SentContent,
   storeUploadedContent,
 } from '@wagate/db/queries/messages/message-content'
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
@@ -12,10 +13,10 @@ import { type InspectedSource, loadMedia } from '../media/load-media.ts'
 import type { AuthenticationCreds, WASocket } from '../session/connection/socket.ts'
 import { uploadContext, type Vault } from '../session/credentials/vault.ts'
 import {
+  composeContent,
   type MessageContent,
   messageSecretOf,
   readContent,
-  textContent,
   uploadContent,
 } from '../session/receiving/message-content.ts'
 import { quoteMessage } from '../session/sending/quote-message.ts'
@@ -30,15 +31,15 @@ export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedCo
   return !isMediaType(message.type) || message.uploadedContent !== null
 }
 
-/** The content that is sent for a text, or for media after its upload. */
+/** The content that is sent for a message, for media after its upload. */
 export async function contentOf(
   { vault, creds }: ContentKeys,
-  message: Pick<WaitingMessage, 'id' | 'body' | 'uploadedContent' | 'replyTo'>,
+  message: SentContent & Pick<WaitingMessage, 'id' | 'uploadedContent'>,
   recipient: string,
 ): Promise<MessageContent> {
   const content = message.uploadedContent
     ? readContent(vault.open(message.uploadedContent, uploadContext(message.id)))
-    : await textContent(message.body ?? '', messageSecretOf(creds, message.id))
+    : await composeContent(message, messageSecretOf(creds, message.id))
   return message.replyTo ? quoteMessage(content, message.replyTo, { recipient, me: creds.me }) : content
 }
 

@@ -1,4 +1,5 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
+import { kindOf } from '@wagate/shared/message-kinds'
 import type { WASocket } from '../session/connection/socket.ts'
 import type { Turn } from './recipient-lanes.ts'
 
@@ -36,7 +37,7 @@ export function makeTyping(
     start({ message: { id, waId, type, typingSeconds }, recipient }) {
       const forMs = typingSeconds * 1000
       shown.set(id, { waId, untilMs: nowMs() + forMs })
-      sock.sendPresenceUpdate(type === 'audio' ? 'recording' : 'composing', recipient).catch(onFailed)
+      sock.sendPresenceUpdate(kindOf(type).isRecorded ? 'recording' : 'composing', recipient).catch(onFailed)
       return forMs
     },
     remainingMs,

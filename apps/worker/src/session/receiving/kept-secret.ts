@@ -1,4 +1,4 @@
-import { messageKinds } from '@wagate/shared/message-kinds'
+import { kindOf } from '@wagate/shared/message-kinds'
 import { isJidGroup, type proto, type WAMessageKey } from 'baileys'
 import { accountJid } from '../contacts/jids.ts'
 import { readText } from './message-text.ts'
@@ -27,7 +27,7 @@ export function secretOf(key: WAMessageKey, content: proto.IMessage): KeptSecret
     return isModest ? { of: 'poll', id: keptAs, value: { secret, options } } : undefined
   }
   const type = readText(inner)?.type
-  const isEditable = !fromMe && type !== undefined && messageKinds[type].isEditable
+  const isEditable = !fromMe && type !== undefined && kindOf(type).isEditable
   return isEditable ? { of: 'text', id: keptAs, value: { secret, options: [] } } : undefined
 }
 

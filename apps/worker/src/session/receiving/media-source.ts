@@ -1,9 +1,10 @@
+import { mediaTypes } from '@wagate/shared/message-kinds'
 import { z } from 'zod'
 import type { Vault } from '../credentials/vault.ts'
 
 /** Where the file of a message is at WhatsApp, and what opens it. */
 const mediaSource = z.object({
-  kind: z.enum(['image', 'video', 'audio', 'document']),
+  kind: z.enum(mediaTypes),
   /** On WhatsApp's media host, with its query. */
   path: z.string(),
   /** Base64. */

@@ -1,4 +1,6 @@
 import { hkdfSync } from 'node:crypto'
+import type { SentContent } from '@wagate/db/queries/messages/message-content'
+import { type ComposedType, isComposedType } from '@wagate/shared/message-kinds'
 import {
   type AnyMediaMessageContent,
   type AuthenticationCreds,
@@ -12,8 +14,20 @@ export type MessageContent = proto.IMessage
 /** A file to upload, with what WhatsApp is told of it. */
 export type MediaContent = AnyMediaMessageContent
 
-/** `secret`: what reactions to the text and edits of it are encrypted with. */
-export async function textContent(text: string, secret: Uint8Array): Promise<MessageContent> {
+type Compose = (given: SentContent, secret: Uint8Array) => Promise<MessageContent>
+
+/** The content of each kind that is sent without a file. */
+const composers: Record<ComposedType, Compose> = {
+  text: ({ body }, secret) => textContent(body ?? '', secret),
+}
+
+/** `secret`: what reactions to the message and edits of it are encrypted with. */
+export function composeContent(given: SentContent, secret: Uint8Array): Promise<MessageContent> {
+  if (!isComposedType(given.type)) throw new Error(`A message of type ${given.type} is never composed`)
+  return composers[given.type](given, secret)
+}
+
+async function textContent(text: string, secret: Uint8Array): Promise<MessageContent> {
   // Unless the preview is null, Baileys fetches the links in the text.
   const content = await generateWAMessageContent({ text, linkPreview: null }, { upload: refuseUpload })
   return { ...content, messageContextInfo: { ...content.messageContextInfo, messageSecret: secret } }

@@ -5,6 +5,7 @@ import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Logger } from '@wagate/runtime/logger'
 import { lidOf } from '@wagate/shared/contact-key'
 import { makeMessageId } from '@wagate/shared/ids'
+import { kindOf } from '@wagate/shared/message-kinds'
 import type { Config } from '../../config/config.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import type { Lease } from '../../ownership/lease.ts'
@@ -101,7 +102,7 @@ export type ConsentWords = { optOut: readonly string[]; optIn: readonly string[]
 
 /** What the whole text of a message asks for, if it is one of the words. */
 export function askedConsent(received: Received, words: ConsentWords): Consent | null {
-  if ('kind' in received || received.type !== 'text' || received.body === null) return null
+  if ('kind' in received || !kindOf(received.type).mayAskConsent || received.body === null) return null
   const text = received.body.trim().toLowerCase()
   if (words.optOut.includes(text)) return 'opt-out'
   return words.optIn.includes(text) ? 'opt-in' : null

@@ -1,14 +1,11 @@
 import type { Written } from '../handset/compose.ts'
-import type { WrittenKind } from '../handset/compose-kind.ts'
+import { type WrittenKind, writtenKinds } from '../handset/compose-kind.ts'
 import { SimulatorError } from '../network/simulator-error.ts'
 import { type Body, optionalText, text } from './read-body.ts'
 
-/** Each is an object, or for contacts a list. */
-const kinds = ['location', 'contacts', 'poll', 'reaction', 'edit', 'delete', 'vote', 'content'] as const
-
 /** What the person sends. A test writes it, so the fields inside of a kind are not checked. */
 export function readWritten(body: Body): Written {
-  const kind = kinds.find((name) => body[name] !== undefined)
+  const kind = writtenKinds.find((name) => body[name] !== undefined)
   if (kind) {
     if (typeof body[kind] !== 'object' || body[kind] === null)
       throw new SimulatorError(`${kind} must be an object.`)

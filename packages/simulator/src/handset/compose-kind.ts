@@ -6,62 +6,58 @@ import type { Phone } from '../network/phone.ts'
 import { SimulatorError } from '../network/simulator-error.ts'
 import { sealEdit, sealVote } from './message-secret.ts'
 
-/** What a person sends besides texts and files. An id is that of another message of the chat. */
+/** What a person sends besides texts and files, by kind. An id is that of another message of the chat. */
+type Kinds = {
+  location: { latitude: number; longitude: number; name?: string; live?: boolean }
+  contacts: { name: string; vcard: string }[]
+  poll: { name: string; options: string[] }
+  reaction: { wa_message_id: string; emoji: string }
+  edit: { wa_message_id: string; text: string; encrypted?: boolean }
+  delete: { wa_message_id: string }
+  vote: { wa_message_id: string; options?: string[] }
+  /** Anything else: a `Message` of the protocol in JSON, bytes in base64. */
+  content: object
+}
+type Kind = keyof Kinds
+
+/** Of the phone that writes, to a number. */
+type Chat = { network: Network; phone: Phone; to: string }
+
+const composers: { [Name in Kind]: (written: Kinds[Name], chat: Chat) => proto.IMessage } = {
+  location: composeLocation,
+  contacts: composeContacts,
+  poll: composePoll,
+  reaction: ({ emoji, ...of }, chat) => ({
+    reactionMessage: { key: messageKey(chat, of), text: emoji, senderTimestampMs: Date.now() },
+  }),
+  edit: composeEdit,
+  delete: (of, chat) => ({
+    protocolMessage: { key: messageKey(chat, of), type: proto.Message.ProtocolMessage.Type.REVOKE },
+  }),
+  vote: ({ options, ...of }, chat) => {
+    const unknown = { encPayload: randomBytes(48), encIv: randomBytes(12) }
+    const vote = options ? sealVote({ ...chat, id: of.wa_message_id }, options) : unknown
+    return { pollUpdateMessage: { pollCreationMessageKey: messageKey(chat, of), vote } }
+  },
+  content: fromJson,
+}
+
+export const writtenKinds = Object.keys(composers) as Kind[]
+
 export type WrittenKind =
   | { text: string; reply_to: string }
-  | { location: { latitude: number; longitude: number; name?: string; live?: boolean } }
-  | { contacts: { name: string; vcard: string }[] }
-  | { poll: { name: string; options: string[] } }
-  | { reaction: { wa_message_id: string; emoji: string } }
-  | { edit: { wa_message_id: string; text: string; encrypted?: boolean } }
-  | { delete: { wa_message_id: string } }
-  | { vote: { wa_message_id: string; options?: string[] } }
-  /** Anything else: a `Message` of the protocol in JSON, bytes in base64. */
-  | { content: object }
+  | { [Name in Kind]: { [Only in Name]: Kinds[Only] } }[Kind]
 
-export function composeKind(
-  network: Network,
-  phone: Phone,
-  to: string,
-  written: WrittenKind,
-): proto.IMessage {
-  const keyOf = ({ wa_message_id: id }: { wa_message_id: string }) => messageKey(phone, to, id)
-  const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type
-  if ('content' in written) return fromJson(written.content)
-  if ('location' in written) return composeLocation(written.location)
-  if ('contacts' in written) return composeContacts(written.contacts)
-  if ('poll' in written) return composePoll(written.poll)
-  if ('reaction' in written) {
-    const { emoji } = written.reaction
-    return { reactionMessage: { key: keyOf(written.reaction), text: emoji, senderTimestampMs: Date.now() } }
+export function composeKind(chat: Chat, given: WrittenKind): proto.IMessage {
+  for (const kind of writtenKinds) {
+    if (kind in given) return composeOnly(kind, given as Kinds, chat)
   }
-  if ('delete' in written) return { protocolMessage: { key: keyOf(written.delete), type: REVOKE } }
-  if ('vote' in written) {
-    const { wa_message_id: id, options } = written.vote
-    const unknown = { encPayload: randomBytes(48), encIv: randomBytes(12) }
-    const vote = options ? sealVote({ network, phone, to, id }, options) : unknown
-    return { pollUpdateMessage: { pollCreationMessageKey: keyOf(written.vote), vote } }
-  }
-  if ('edit' in written) {
-    const editedMessage = { conversation: written.edit.text }
-    const protocolMessage = {
-      key: keyOf(written.edit),
-      type: MESSAGE_EDIT,
-      editedMessage,
-      timestampMs: Date.now(),
-    }
-    const edit = { editedMessage: { message: { protocolMessage } } }
-    if (!written.edit.encrypted) return edit
-    const of = { network, phone, to, id: written.edit.wa_message_id }
-    const { MESSAGE_EDIT: secretEncType } = proto.Message.SecretEncryptedMessage.SecretEncType
-    const sealed = {
-      ...sealEdit(of, { protocolMessage }),
-      secretEncType,
-      targetMessageKey: keyOf(written.edit),
-    }
-    return { secretEncryptedMessage: sealed }
-  }
-  return { extendedTextMessage: { text: written.text, contextInfo: quote(phone, to, written.reply_to) } }
+  const { text, reply_to } = given as { text: string; reply_to: string }
+  return { extendedTextMessage: { text, contextInfo: quote(chat, reply_to) } }
+}
+
+function composeOnly<Name extends Kind>(kind: Name, written: Kinds, chat: Chat): proto.IMessage {
+  return composers[kind](written[kind], chat)
 }
 
 /** How the stanza of a message names its kind. Undefined for a text. */
@@ -81,22 +77,20 @@ function fromJson(content: object): proto.IMessage {
   }
 }
 
-type Location = { latitude: number; longitude: number; name?: string; live?: boolean }
-
-function composeLocation({ latitude, longitude, name, live }: Location): proto.IMessage {
+function composeLocation({ latitude, longitude, name, live }: Kinds['location']): proto.IMessage {
   const position = { degreesLatitude: latitude, degreesLongitude: longitude }
   if (live) return { liveLocationMessage: { ...position, sequenceNumber: 1 } }
   return { locationMessage: { ...position, ...(name !== undefined && { name }) } }
 }
 
-function composeContacts(cards: { name: string; vcard: string }[]): proto.IMessage {
+function composeContacts(cards: Kinds['contacts']): proto.IMessage {
   const contacts = cards.map(({ name, vcard }) => ({ displayName: name, vcard }))
   const [first] = contacts
   if (first && contacts.length === 1) return { contactMessage: first }
   return { contactsArrayMessage: { displayName: `${contacts.length} contacts`, contacts } }
 }
 
-function composePoll({ name, options }: { name: string; options: string[] }): proto.IMessage {
+function composePoll({ name, options }: Kinds['poll']): proto.IMessage {
   return {
     messageContextInfo: { messageSecret: randomBytes(32) },
     pollCreationMessageV3: {
@@ -107,12 +101,26 @@ function composePoll({ name, options }: { name: string; options: string[] }): pr
   }
 }
 
+function composeEdit({ text, encrypted, ...of }: Kinds['edit'], chat: Chat): proto.IMessage {
+  const { Type } = proto.Message.ProtocolMessage
+  const key = messageKey(chat, of)
+  const editedMessage = { conversation: text }
+  const protocolMessage = { key, type: Type.MESSAGE_EDIT, editedMessage, timestampMs: Date.now() }
+  if (!encrypted) return { editedMessage: { message: { protocolMessage } } }
+  const { MESSAGE_EDIT: secretEncType } = proto.Message.SecretEncryptedMessage.SecretEncType
+  const sealed = sealEdit({ ...chat, id: of.wa_message_id }, { protocolMessage })
+  return { secretEncryptedMessage: { ...sealed, secretEncType, targetMessageKey: key } }
+}
+
 /** In the perspective of this phone. */
-function messageKey(phone: Phone, to: string, id: string): proto.IMessageKey {
+function messageKey(
+  { phone, to }: Chat,
+  { wa_message_id: id }: { wa_message_id: string },
+): proto.IMessageKey {
   return { remoteJid: pnJid(to), fromMe: phone.chat.sent.has(id), id }
 }
 
-function quote(phone: Phone, to: string, id: string): proto.IContextInfo {
+function quote({ phone, to }: Chat, id: string): proto.IContextInfo {
   const sent = phone.chat.sent.get(id)
   const received = [...phone.chat.received.values()].find(({ message }) => message.wa_message_id === id)
   const text = sent?.text ?? received?.message.text ?? ''

@@ -19,7 +19,7 @@ export async function compose(
   written: Written,
 ): Promise<Composed> {
   if ('file' in written || isPlainText(written)) return composeFile(network, written)
-  const message = composeKind(network, phone, to, written)
+  const message = composeKind({ network, phone, to }, written)
   return { message, shown: await describe(network, message) }
 }
 

@@ -39,7 +39,7 @@ export const messageObject = z
         'For a file that was sent in a data: URL, `data:<type>`; for an uploaded one, `media:<media_id>`',
       ),
     filename: z.string().nullable().describe('Name of a document'),
-    content: messageContent.nullable().describe('What a received message has besides its text'),
+    content: messageContent.nullable().describe('What a message has besides its text'),
     reply_to: quotedMessage.nullable().describe('The message that this one quotes'),
     media: mediaObject.nullable().describe('File of a received message; null for all others'),
     status: z.enum(messageStatuses),

@@ -161,6 +161,17 @@ export const sessionMutants: Mutant[] = [
     },
   },
   {
+    name: 'text composed without its body',
+    file: 'apps/worker/src/session/receiving/message-content.ts',
+    text: "textContent(body ?? '', secret)",
+    replacement: "textContent('', secret)",
+    test: {
+      file: 'system-tests/sent-kinds.test.ts',
+      title: 'text goes from HTTP to a phone, the history and events',
+      written: { title: '%s goes from HTTP to a phone, the history and events' },
+    },
+  },
+  {
     name: 'one message secret for all texts',
     file: 'apps/worker/src/session/receiving/message-content.ts',
     text: '`wagate message secret ${messageId}`',

@@ -84,7 +84,7 @@ async function accept(
       accountId: call.principal.accountId,
       sender,
       number,
-        lidJid,
+      lidJid,
       media: null,
       sendAt,
       replyTo: quoted,

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 type Fields = Record<string, unknown>
 
-const sender = '15552019001'
-const number = '15552019002'
+const sender = '15552083001'
+const number = '15552083002'
 let system: TestSystem
 let gateway: GatewayClient
 

@@ -135,6 +135,16 @@ describe('routes and document agree', () => {
     }
   })
 
+  test('no test takes the page of a path for a response of its operation', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const page = await fetch(`${gateway.url}/sign-in`, { method, headers: { accept: 'text/html' } })
+      const { status, headers } = page
+      expect(status).toBe(200)
+      expect(violations(method, '/sign-in', { status, headers, text: await page.text() })).toEqual([])
+      expect(violations(method, '/send-message', { status, headers, text: '' })).not.toEqual([])
+    }
+  })
+
   test('every test detects undocumented responses', async () => {
     const right = await fetch(`${gateway.url}/user-info`)
     const text = await right.text()

@@ -32,7 +32,7 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'an event that does not say what is stored ends a wait',
-    file: 'apps/api/src/messages/await-outcome.ts',
+    file: 'apps/api/src/messages/outcome-waits.ts',
     text: 'if (told?.isStored) return',
     replacement: 'if (told) return',
     test: {
@@ -174,7 +174,7 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'outcome read from Postgres although its event told it',
-    file: 'apps/api/src/messages/await-outcome.ts',
+    file: 'apps/api/src/messages/outcome-waits.ts',
     text: 'if (told?.isStored) return { status: told.status, error: null, errorCode: null }',
     replacement: '',
     test: {

@@ -162,7 +162,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'text composed without its body',
-    file: 'apps/worker/src/session/receiving/message-content.ts',
+    file: 'apps/worker/src/session/sending/compose-content.ts',
     text: "textContent(body ?? '', secret)",
     replacement: "textContent('', secret)",
     test: {
@@ -173,7 +173,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'one message secret for all texts',
-    file: 'apps/worker/src/session/receiving/message-content.ts',
+    file: 'apps/worker/src/session/sending/compose-content.ts',
     text: '`wagate message secret ${messageId}`',
     replacement: '`wagate message secret`',
     test: {

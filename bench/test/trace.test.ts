@@ -17,7 +17,7 @@ test('a trace shows the files of a text from the request to the receipt, in orde
     'api apps/api/src/operations/send-message.ts',
     'api packages/db/src/queries/messages/accept-messages.ts',
     'worker-1 packages/queue/src/command-queue.ts',
-    'worker-1 packages/db/src/queries/messages/next-messages.ts',
+    'worker-1 packages/db/src/queries/messages/waiting-messages.ts',
     'worker-1 apps/worker/src/session/credentials/signal-section.ts',
     'worker-1 packages/db/src/queries/messages/message-outcomes.ts',
     'api apps/api/src/http/http-answer.ts',

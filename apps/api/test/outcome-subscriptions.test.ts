@@ -8,9 +8,8 @@ import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { Deadline } from '../src/http/deadline.ts'
-import { awaitOutcome } from '../src/messages/await-outcome.ts'
 import { makeOutcomeSubscriptions } from '../src/messages/outcome-subscriptions.ts'
-import { makeOutcomeWaits } from '../src/messages/outcome-waits.ts'
+import { awaitOutcome, makeOutcomeWaits } from '../src/messages/outcome-waits.ts'
 
 // Channels span all databases of Redis, and other test files may use the same server.
 let deviceId = 500_000_000 + Math.floor(Math.random() * 500_000_000)

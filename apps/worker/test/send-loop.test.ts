@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { makeTyping } from '../src/outbox/send-loop.ts'
 import type { AttemptResult } from '../src/outbox/settlement.ts'
-import { makeTyping } from '../src/outbox/typing.ts'
 import { openSendLoop } from './send-loops.ts'
 import { makeMessage } from './waiting-rows.ts'
 

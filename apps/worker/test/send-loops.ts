@@ -2,9 +2,8 @@ import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-message
 import { makeHands } from '../src/outbox/message-hands.ts'
 import type { OutboxDevice } from '../src/outbox/outbox-context.ts'
 import type { Turn } from '../src/outbox/recipient-lanes.ts'
-import { makeSendLoop } from '../src/outbox/send-loop.ts'
+import { makeSendLoop, type Typing } from '../src/outbox/send-loop.ts'
 import type { AttemptResult, Settlement } from '../src/outbox/settlement.ts'
-import type { Typing } from '../src/outbox/typing.ts'
 
 type Given = {
   typing: Typing

@@ -1,7 +1,7 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { expect, test } from 'vitest'
 import { planLanes } from '../src/outbox/recipient-lanes.ts'
-import { makeTyping } from '../src/outbox/typing.ts'
+import { makeTyping } from '../src/outbox/send-loop.ts'
 import { openSendLoop } from './send-loops.ts'
 import { makeMessage } from './waiting-rows.ts'
 

@@ -1,4 +1,4 @@
-import { nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
+import { nextMessagesMax } from '@wagate/db/queries/messages/waiting-messages'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeNewContactPauses } from '../src/outbox/first-contacts.ts'
 import { makeWaitingQueue } from '../src/outbox/waiting-queue.ts'

@@ -12,10 +12,10 @@ import {
 import { storeUploadedContent } from '../src/queries/messages/message-content.ts'
 import { type MessageOutcome, recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
 import { storeSetbacks } from '../src/queries/messages/message-setbacks.ts'
-import { listNextMessages } from '../src/queries/messages/next-messages.ts'
 import { expireMessages, firstWaiting } from '../src/queries/messages/unsendable-messages.ts'
 import {
   findLastWaiting,
+  listNextMessages,
   listWaitingMessages,
   type WaitingMessage,
 } from '../src/queries/messages/waiting-messages.ts'

@@ -27,6 +27,11 @@ test('the latest snapshot of the migrations matches the schema', () => {
   expect(read(`${last}_snapshot.json`).tables).toEqual(JSON.parse(JSON.stringify(tables)))
 })
 
+test('drizzle-kit gives the next migration the next number', () => {
+  const entries: { idx: number; tag: string }[] = read('_journal.json').entries
+  expect(entries.filter(({ idx, tag }) => idx !== Number(tag.slice(0, 4)))).toEqual([])
+})
+
 const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../migrations/meta/${name}`, import.meta.url), 'utf8'))
 

@@ -5,7 +5,6 @@ import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { findDeviceStates, listDevicesWithWork } from '../src/queries/devices/device-owner-view.ts'
 import { removeDevice, wipeCredentials } from '../src/queries/devices/device-removal.ts'
 import { claimMessages } from '../src/queries/messages/message-claims.ts'
-import { listNextMessages } from '../src/queries/messages/next-messages.ts'
 import {
   expireMessages,
   type FailedPage,
@@ -14,7 +13,11 @@ import {
   listDevicesWithExpired,
   type WaitingPosition,
 } from '../src/queries/messages/unsendable-messages.ts'
-import { countWaitingMessages, listWaitingMessages } from '../src/queries/messages/waiting-messages.ts'
+import {
+  countWaitingMessages,
+  listNextMessages,
+  listWaitingMessages,
+} from '../src/queries/messages/waiting-messages.ts'
 import { type Fence, OwnershipLost } from '../src/queries/statements/fence.ts'
 import { countReads } from './table-reads.ts'
 

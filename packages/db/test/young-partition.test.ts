@@ -11,7 +11,6 @@ import { findHistoryPosition, findMessage } from '../src/queries/messages/messag
 import { recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
 import { findMessagesProgress } from '../src/queries/messages/message-progress.ts'
 import { findTimedMessage } from '../src/queries/messages/message-timeline.ts'
-import { listNextMessages } from '../src/queries/messages/next-messages.ts'
 import { findQuotable } from '../src/queries/messages/quotable-message.ts'
 import { requestRead } from '../src/queries/messages/read-requests.ts'
 import {
@@ -19,6 +18,7 @@ import {
   isReceived,
   type ReceivedMessage,
 } from '../src/queries/messages/received-messages.ts'
+import { listNextMessages } from '../src/queries/messages/waiting-messages.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 import { countIndexPages, countReads } from './table-reads.ts'
 

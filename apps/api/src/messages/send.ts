@@ -13,10 +13,9 @@ import { invalidParameter } from '../errors/invalid-parameter.ts'
 import type { Deadline } from '../http/deadline.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
 import type { AcceptedMessage } from './accepted-message.ts'
-import { awaitOutcome } from './await-outcome.ts'
 import { findRecipient } from './find-recipient.ts'
 import type { MessageIntake } from './message-intake.ts'
-import type { OutcomeWaits } from './outcome-waits.ts'
+import { awaitOutcome, type OutcomeWaits } from './outcome-waits.ts'
 import type { sendFields, sendParameters } from './send-contract.ts'
 
 const sendAheadMsMax = 30 * 86_400_000

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
-import type { MediaContent } from '../session/receiving/message-content.ts'
+import type { MediaContent } from '../session/sending/compose-content.ts'
 import { documentType } from './document-type.ts'
 import type { Inspector } from './inspection/inspector.ts'
 import type { MediaFacts } from './inspection/media-facts.ts'

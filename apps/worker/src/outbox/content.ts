@@ -18,7 +18,7 @@ import {
   messageSecretOf,
   readContent,
   uploadContent,
-} from '../session/receiving/message-content.ts'
+} from '../session/sending/compose-content.ts'
 import { quoteMessage } from '../session/sending/quote-message.ts'
 
 type Source = InspectedSource & { vault: Vault }

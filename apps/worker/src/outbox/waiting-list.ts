@@ -1,5 +1,9 @@
-import { nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
-import type { BlockReason, WaitingMessage, WaitingQuery } from '@wagate/db/queries/messages/waiting-messages'
+import {
+  type BlockReason,
+  nextMessagesMax,
+  type WaitingMessage,
+  type WaitingQuery,
+} from '@wagate/db/queries/messages/waiting-messages'
 import type { Available } from './recipient-lanes.ts'
 
 const readAhead = nextMessagesMax

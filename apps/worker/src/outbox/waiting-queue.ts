@@ -1,8 +1,10 @@
 import type { Database } from '@wagate/db/client'
-import { listNextMessages, type NextRead, nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
 import {
   findLastWaiting,
+  listNextMessages,
   listWaitingMessages,
+  type NextRead,
+  nextMessagesMax,
   type WaitingMessage,
   type WaitingQuery,
 } from '@wagate/db/queries/messages/waiting-messages'

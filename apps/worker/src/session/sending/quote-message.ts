@@ -1,6 +1,6 @@
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import { getContentType, isLidUser, jidNormalizedUser, type proto } from 'baileys'
-import type { MessageContent } from '../receiving/message-content.ts'
+import type { MessageContent } from './compose-content.ts'
 
 /** The chat of two in which a message is quoted. `me` is the account of the sender. */
 export type Chat = { recipient: string; me: { id: string; lid?: string | undefined } | undefined }

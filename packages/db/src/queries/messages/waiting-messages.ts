@@ -2,7 +2,9 @@ import { mediaTypes } from '@wagate/shared/message-kinds'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { isToContact } from '../contacts/contacts.ts'
-import { dueMessages, isRecent } from '../devices/due-messages.ts'
+import { dueMessages, dueMessagesOfRow, isRecent } from '../devices/due-messages.ts'
+import { isLinkedIn } from '../devices/linked-device.ts'
+import { numberedRows } from '../statements/rows.ts'
 import { type SentContent, storedContent } from './message-content.ts'
 
 /** A message that waits for its device. `createdAt` is text as Postgres writes it: it identifies the partition. */
@@ -79,7 +81,7 @@ export async function listWaitingMessages(
 }
 
 /** SQL: the columns of a `WaitingMessage` except `isToContact`. */
-export const waitingColumns = (sql: postgres.Sql) => sql`
+const waitingColumns = (sql: postgres.Sql) => sql`
   id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
   ${sql.unsafe(storedContent)}, uploaded_content AS "uploadedContent", status, interruptions,
   coalesce(typing_seconds, 0) AS "typingSeconds"`
@@ -112,4 +114,32 @@ export async function countWaitingMessages(
       LIMIT ${countMax}
     ) AS waiting`
   return row?.waiting ?? 0
+}
+
+export type NextRead = { deviceId: number; except: string[] }
+
+/** Of each device. */
+export const nextMessagesMax = 64
+
+/** For each read the next messages of its device that are due, in their order, blocked ones included. In one statement. */
+export async function listNextMessages(db: Database, reads: NextRead[]): Promise<WaitingMessage[][]> {
+  const sql = db.$client
+  const asked = numberedRows(sql, 'asked', reads, {
+    device_id: ['int', ({ deviceId }) => deviceId],
+    known: ['text', ({ except }) => `{${except.join()}}`],
+  })
+  const due = dueMessagesOfRow(sql, { where: sql`AND id <> ALL(read.known)`, limit: nextMessagesMax })
+  const found = await sql<(WaitingMessage & { position: number })[]>`
+    SELECT read.position::int AS position, message.* FROM (
+      SELECT position, device_id, known::uuid[] AS known FROM ${asked} OFFSET 0
+    ) AS read
+    JOIN devices AS device ON device.id = read.device_id AND ${isLinkedIn(sql, 'device')}
+    CROSS JOIN LATERAL (
+      SELECT ${waitingColumns(sql)}, false AS "isToContact" FROM ${due} AS due
+      ORDER BY due.seq LIMIT ${nextMessagesMax}
+    ) AS message
+    ORDER BY message.seq`
+  const lists: WaitingMessage[][] = reads.map(() => [])
+  for (const { position, ...message } of found) lists[position - 1]?.push(message)
+  return lists
 }

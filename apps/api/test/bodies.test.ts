@@ -153,7 +153,7 @@ describe('parameters', () => {
       status: 400,
       body: {
         code: 'missing_parameter',
-        error: 'sender is required; number is required; message is required',
+        error: 'sender is required; number or lid or reply_to is required; message is required',
         details: [{ parameter: 'sender' }, { parameter: 'number' }, { parameter: 'message' }],
       },
     })

@@ -35,8 +35,6 @@ describe('send-message', () => {
         status: 'queued',
         sender,
         number,
-        lid: null,
-        username: null,
         device_id: deviceId,
       },
     })

@@ -4,7 +4,7 @@ import { findQuotable } from '@wagate/db/queries/messages/quotable-message'
 import { lidKey } from '@wagate/shared/contact-key'
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import { AppError } from '../errors/app-error.ts'
-import { type GivenContact, missingContact, refuseBoth } from '../parameters/recipient.ts'
+import { type GivenContact, refuseBoth } from '../parameters/recipient.ts'
 
 type RecipientCall = { context: { db: Database }; principal: { accountId: number } }
 type Addressed = GivenContact & { sender: string; reply_to?: string | undefined }
@@ -24,7 +24,6 @@ export async function findRecipient(call: RecipientCall, given: Addressed): Prom
   const { number = null, lid, reply_to: replyTo } = given
   const lidJid = lid === undefined ? null : lidKey(lid)
   if (replyTo !== undefined) return findReply(call, { sender: given.sender, number, lidJid, id: replyTo })
-  if (number === null && lidJid === null) throw missingContact('or lid or reply_to is required')
   return { number, lidJid, quoted: null }
 }
 

@@ -6,15 +6,19 @@ import { messageErrorGuide } from '../errors/message-error-guide.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { contactFields } from '../objects/contact-fields.ts'
 import { integer, lid, moment, phone } from '../parameters/parameter-types.ts'
+import { unlessGiven } from '../parameters/parse-parameters.ts'
 
 /** The parameters that the operations share that send a message. */
 export const sendParameters = {
   sender: phone.describe('Phone number of a linked sender of the account'),
-  number: phone
-    .optional()
-    .describe(
-      'Phone number of the recipient, with country prefix. Required without `lid`, unless `reply_to` names a message of the recipient',
-    ),
+  number: unlessGiven(
+    ['lid', 'reply_to'],
+    phone
+      .optional()
+      .describe(
+        'Phone number of the recipient, with country prefix. Required without `lid`, unless `reply_to` names a message of the recipient',
+      ),
+  ),
   lid: lid.optional().describe('LID of the recipient, instead of `number`'),
   idempotency_key: idempotencyKeyParameter,
   wait: integer(0, 25)
@@ -68,7 +72,5 @@ export const exampleSent = {
   message_id: '019c13f5-6a3c-7bd2-9d2f-3f6a52b1c7e4',
   status: 'queued' as const,
   ...exampleAddress,
-  lid: null,
-  username: null,
   device_id: 7,
 }

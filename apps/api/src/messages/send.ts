@@ -12,6 +12,7 @@ import type { AppError } from '../errors/app-error.ts'
 import { invalidParameter } from '../errors/invalid-parameter.ts'
 import type { Deadline } from '../http/deadline.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
+import { toContactFields } from '../objects/contact-fields.ts'
 import type { AcceptedMessage } from './accepted-message.ts'
 import { findRecipient } from './find-recipient.ts'
 import type { MessageIntake } from './message-intake.ts'
@@ -108,16 +109,14 @@ async function accept(
 
 function toOutput(
   { sender }: SendInput,
-  { messageId, deviceId, status, contact: { number, lid, username } }: AcceptedMessage,
+  { messageId, deviceId, status, contact }: AcceptedMessage,
   progress?: MessageProgress,
 ): SendOutput {
   return {
     message_id: messageId,
     status: progress?.status ?? status,
     sender,
-    number,
-    lid,
-    username,
+    ...toContactFields(contact),
     device_id: deviceId,
     ...(progress?.error && { error: progress.error }),
     ...(progress?.errorCode && { error_code: progress.errorCode }),

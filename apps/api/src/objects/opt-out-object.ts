@@ -1,7 +1,7 @@
 import type { OptOut } from '@wagate/db/queries/contacts/opt-outs'
 import { lidOf, numberOf } from '@wagate/shared/contact-key'
 import { z } from 'zod'
-import { contactFields } from './contact-fields.ts'
+import { contactFields, toContactFields } from './contact-fields.ts'
 
 export const optOutObject = z
   .object({ ...contactFields, created_at: z.iso.datetime() })
@@ -9,16 +9,16 @@ export const optOutObject = z
 
 export const exampleOptOut: z.infer<typeof optOutObject> = {
   number: '4915187654321',
-  lid: null,
-  username: null,
   created_at: '2026-01-31T12:00:00.000Z',
 }
 
 export function toOptOutObject({ key, contact, createdAt }: OptOut): z.infer<typeof optOutObject> {
   return {
-    number: numberOf(key),
-    lid: lidOf(contact?.lidJid ?? key),
-    username: contact?.username ?? null,
+    ...toContactFields({
+      number: numberOf(key),
+      lid: lidOf(contact?.lidJid ?? key),
+      username: contact?.username ?? null,
+    }),
     created_at: createdAt.toISOString(),
   }
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send-contract.ts'
-import { contactFields } from '../objects/contact-fields.ts'
+import { contactFields, toContactFields } from '../objects/contact-fields.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 
 export const cancelMessage = defineOperation({
@@ -36,7 +36,7 @@ export const cancelMessage = defineOperation({
     // For requests that wait for this message.
     if (isNew)
       void events.devices.publish(message.deviceId, { kind: 'message', messageId: message.id, status })
-    const { number, lid, username } = toMessageObject(message)
-    return { message_id, device_id: message.deviceId, sender: message.sender, number, lid, username, status }
+    const contact = toContactFields(toMessageObject(message))
+    return { message_id, device_id: message.deviceId, sender: message.sender, ...contact, status }
   },
 })

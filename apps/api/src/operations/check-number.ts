@@ -6,8 +6,9 @@ import { AppError } from '../errors/app-error.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { exampleAddress } from '../messages/send-contract.ts'
 import { senderNotConnected, senderNotFound } from '../messages/send-errors.ts'
-import { contactFields } from '../objects/contact-fields.ts'
+import { contactFields, toContactFields } from '../objects/contact-fields.ts'
 import { lid, phone } from '../parameters/parameter-types.ts'
+import { unlessGiven } from '../parameters/parse-parameters.ts'
 import { getContact } from '../parameters/recipient.ts'
 
 export const checkNumber = defineOperation({
@@ -18,7 +19,10 @@ export const checkNumber = defineOperation({
   changes: true,
   parameters: z.object({
     sender: phone.describe('Phone number of a linked sender of the account'),
-    number: phone.optional().describe('Phone number to check, with country prefix. Required without `lid`'),
+    number: unlessGiven(
+      ['lid'],
+      phone.optional().describe('Phone number to check, with country prefix. Required without `lid`'),
+    ),
     lid: lid.optional().describe('LID of a contact whose number to check, if the account knows it'),
   }),
   fields: z.object({
@@ -36,22 +40,20 @@ export const checkNumber = defineOperation({
     given: exampleAddress,
     answer: {
       number: exampleAddress.number,
-      lid: null,
-      username: null,
       exists: true,
       jid: `${exampleAddress.number}@s.whatsapp.net`,
     },
   },
   async handle({ sender, ...given }, call) {
     const contact = await getContact(call.context.db, call.principal.accountId, given)
-    const { number, lid, username } = contact
+    const { number } = contact
     if (number === null)
       throw new AppError('number_unknown', 'WhatsApp has not told the phone number of this contact.')
     const found = await findSender(call.context.db, call.principal.accountId, sender)
     if (!found) throw senderNotFound()
     if (!found.isLinked) throw senderNotConnected()
     const { jid } = await awaitNumberCheck(call, found.deviceId, number)
-    return { number, lid, username, exists: jid !== null, ...(jid !== null && { jid }) }
+    return { ...toContactFields(contact), number, exists: jid !== null, ...(jid !== null && { jid }) }
   },
 })
 

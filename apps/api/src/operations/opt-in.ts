@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { exampleAddress } from '../messages/send-contract.ts'
-import { contactFields } from '../objects/contact-fields.ts'
+import { contactFields, toContactFields } from '../objects/contact-fields.ts'
 import { getContact } from '../parameters/recipient.ts'
 import { detailOf, optOutParameters } from './opt-out.ts'
 
@@ -20,7 +20,7 @@ export const optIn = defineOperation({
   errors: ['missing_parameter'],
   example: {
     given: { number: exampleAddress.number },
-    answer: { number: exampleAddress.number, lid: null, username: null, was_opted_out: true },
+    answer: { number: exampleAddress.number, was_opted_out: true },
   },
   async handle(given, call) {
     const { accountId } = call.principal
@@ -31,6 +31,6 @@ export const optIn = defineOperation({
       await audit(tx, call, { target: `account:${accountId}`, result: 'opted_in', detail: detailOf(contact) })
       return true
     })
-    return { ...contact, was_opted_out: wasOptedOut }
+    return { ...toContactFields(contact), was_opted_out: wasOptedOut }
   },
 })

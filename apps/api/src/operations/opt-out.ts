@@ -7,11 +7,15 @@ import { audit } from '../changes/audit.ts'
 import { exampleAddress } from '../messages/send-contract.ts'
 import { exampleOptOut, optOutObject, toOptOutObject } from '../objects/opt-out-object.ts'
 import { lid, phone } from '../parameters/parameter-types.ts'
+import { unlessGiven } from '../parameters/parse-parameters.ts'
 import { getContact } from '../parameters/recipient.ts'
 
 /** Of opt-out and opt-in. */
 export const optOutParameters = {
-  number: phone.optional().describe('Phone number of the recipient. Required without `lid`'),
+  number: unlessGiven(
+    ['lid'],
+    phone.optional().describe('Phone number of the recipient. Required without `lid`'),
+  ),
   lid: lid.optional().describe('LID of the recipient, instead of `number`'),
 }
 

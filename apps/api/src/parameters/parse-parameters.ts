@@ -1,16 +1,31 @@
 import type { z } from 'zod'
 import { AppError, type ErrorDetail } from '../errors/app-error.ts'
 
+/** Parameters of which a request gives one, by the type of the first. */
+const alternatives = new WeakMap<z.ZodType, readonly string[]>()
+
+/** An optional parameter without which a request must give one of `others`. */
+export function unlessGiven<Type extends z.ZodType>(others: readonly string[], type: Type): Type {
+  alternatives.set(type, others)
+  return type
+}
+
 /** The parser throws `missing_parameter` or `invalid_parameter`, which name every parameter that is wrong. */
 export function makeParameterParser<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
 ): (given: Map<string, unknown>) => z.infer<z.ZodObject<Shape>> {
   const names = Object.keys(schema.shape)
-  const required = names.filter((name) => !(schema.shape[name] as z.ZodType).safeParse(undefined).success)
+  const required = names.flatMap((name) => {
+    const type = schema.shape[name] as z.ZodType
+    const others = alternatives.get(type) ?? []
+    if (others.length === 0 && type.safeParse(undefined).success) return []
+    const message = [...others.map((other) => `or ${other}`), 'is required'].join(' ')
+    return [{ anyOf: [name, ...others], detail: { parameter: name, message } }]
+  })
   return (given) => {
     const missing = required
-      .filter((name) => !given.has(name))
-      .map((parameter) => ({ parameter, message: 'is required' }))
+      .filter(({ anyOf }) => !anyOf.some((name) => given.has(name)))
+      .map(({ detail }) => detail)
     if (missing.length > 0) throw new AppError('missing_parameter', sentenceOf(missing), { details: missing })
     return parse(schema, names, given)
   }

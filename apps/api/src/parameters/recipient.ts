@@ -1,7 +1,6 @@
 import type { Database } from '@wagate/db/client'
 import { type Contact, findContact } from '@wagate/db/queries/contacts/known-contacts'
 import { lidKey } from '@wagate/shared/contact-key'
-import { AppError } from '../errors/app-error.ts'
 import { invalidParameter } from '../errors/invalid-parameter.ts'
 
 /** How requests name a contact. */
@@ -17,11 +16,5 @@ export function getContact(db: Database, accountId: number, { number, lid }: Giv
   refuseBoth({ number, lid })
   const key = lid === undefined ? number : lidKey(lid)
   if (key !== undefined) return findContact(db, accountId, key)
-  throw missingContact('or lid is required')
-}
-
-export function missingContact(message: string): AppError {
-  return new AppError('missing_parameter', 'The recipient is missing.', {
-    details: [{ parameter: 'number', message }],
-  })
+  throw new Error('The operation takes requests without a contact')
 }

@@ -122,9 +122,11 @@ describe('check-number', () => {
     const missing = '15552009777'
     await gateway.control('/faults', { kind: 'not_on_whatsapp', number: missing })
     const check = async (number: string) => (await gateway.call('check-number', { sender, number })).body
+    // It was written to before, which tells its LID.
     expect(await check(contact)).toEqual({
       ok: true,
       number: contact,
+      lid: expect.stringMatching(/^\d+$/),
       exists: true,
       jid: `${contact}@s.whatsapp.net`,
     })

@@ -194,5 +194,8 @@ it('a commit that takes longer than the silence of the client happens once', asy
   await setReplica('')
   sql.release()
   await gateway.deliver(patientSender, contact, 'after')
+  await until('the message that came meanwhile', async () =>
+    (await gateway.history()).some(({ message }) => message === 'meanwhile'),
+  )
   await expectOnce(['before', 'meanwhile', 'after'])
 }, 60_000)

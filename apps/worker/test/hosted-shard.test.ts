@@ -33,7 +33,10 @@ function contextWith(readStates: (ids: number[]) => ReturnType<typeof findDevice
       retryCounts: cache(),
       messageSecrets: cache(),
     },
-    statements: { deviceStates: makeNaturalBatch(readStates, { itemsMax: 100 }) },
+    statements: {
+      deviceStates: makeNaturalBatch(readStates, { itemsMax: 100 }),
+      learntContacts: { add: async () => undefined },
+    },
   } as unknown as DeviceContext
 }
 

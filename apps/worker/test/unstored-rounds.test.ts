@@ -152,8 +152,8 @@ test('what a webhook could not store is stored when its dispatcher stops', async
   const dispatcher = database.start({ limits }, ofDispatcher)
   await until('the webhook', () => dispatcher.webhookIds().length === 1)
   await refuseRounds('25006')
-  const events = await addEvents(3)
-  await untilReceived(events)
+  // Only one: a round may begin between two, and after its failure the next one begins in a minute.
+  await untilReceived(await addEvents(1))
   await until('a refused round', async () => {
     const [row] = await database.sql`SELECT is_called FROM refused_rounds`
     return row?.is_called === true
@@ -163,5 +163,5 @@ test('what a webhook could not store is stored when its dispatcher stops', async
   database.start({}, ofDispatcher)
   const [later = ''] = await addEvents(1)
   await untilReceived([later])
-  expect(target.requests).toHaveLength(4)
+  expect(target.requests).toHaveLength(2)
 })

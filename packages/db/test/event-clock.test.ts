@@ -152,13 +152,15 @@ test('a reader that has waited for weeks for the first event since keeps its pla
   await shiftEpoch(-40)
   expect(await isPositionExpired(open().db, later(next, -40))).toBe(true)
   // Transactions of others on this server hold back what can be read.
-  const waiting = await until('the reader is at the present', async () => {
-    const read = await list(later(next, -40))
-    return !(await isPositionExpired(open().db, read.next)) && read
-  })
+  const untilPresent = (from: EventPosition) =>
+    until('the reader is at the present', async () => {
+      const read = await list(from)
+      return !(await isPositionExpired(open().db, read.next)) && read
+    })
+  const waiting = await untilPresent(later(next, -40))
   // As housekeeping does: what was read before is as old as the epoch was then.
   await keepEventEpoch(sql)
-  const kept = await list(waiting.next)
+  const kept = await untilPresent(waiting.next)
   await insert(2)
   expect(await isPositionExpired(open().db, kept.next)).toBe(false)
   await readAll(kept.next, [2])

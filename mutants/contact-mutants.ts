@@ -4,7 +4,7 @@ export const contactMutants: Mutant[] = [
   {
     name: 'two lanes for a number and its LID',
     file: 'apps/worker/src/outbox/recipient-lanes.ts',
-    text: 'return number === null ? recipient : `${number}@s.whatsapp.net`',
+    text: 'return number === null ? recipient : phoneJid(number)',
     replacement: 'return number === null ? recipient : recipient',
     test: {
       file: 'apps/worker/test/contact-lanes.test.ts',
@@ -19,6 +19,47 @@ export const contactMutants: Mutant[] = [
     test: {
       file: 'apps/worker/test/contact-lanes.test.ts',
       title: 'when the number is learnt while messages to both are on the wire, the next one waits for both',
+    },
+  },
+  {
+    name: 'a message to a LID overtakes one to its number that is still to be looked up',
+    file: 'apps/worker/src/outbox/recipient-lanes.ts',
+    text: 'recipient: recipient ?? phoneJid(message.number)',
+    replacement: 'recipient: recipient ?? address',
+    test: {
+      file: 'apps/worker/test/contact-lanes.test.ts',
+      title: 'a message to a LID does not overtake one to its number that is still to be looked up',
+    },
+  },
+  {
+    name: 'messages to one LID with different numbers are in different lanes',
+    file: 'apps/worker/src/outbox/waiting-queue.ts',
+    text: "known.get(message.recipientJid ?? '') ?? message.number",
+    replacement: 'message.number',
+    test: {
+      file: 'apps/worker/test/contact-lanes.test.ts',
+      title:
+        'all messages to one LID that are read have the number of the latest, and earlier reads hear of it',
+    },
+  },
+  {
+    name: 'messages whose number is learnt are locked in another order than by receipts',
+    file: 'packages/db/src/queries/contacts/known-contacts.ts',
+    text: 'ORDER BY message.id FOR NO KEY UPDATE OF message',
+    replacement: 'ORDER BY message.created_at DESC FOR NO KEY UPDATE OF message',
+    test: {
+      file: 'packages/db/test/known-contacts.test.ts',
+      title: 'learning it and the receipts of its messages wait for each other',
+    },
+  },
+  {
+    name: 'an opt-out of the number ignored for a message under its LID',
+    file: 'packages/db/src/queries/contacts/opt-outs.ts',
+    text: "OR (message.recipient_jid LIKE '%@lid' AND",
+    replacement: "OR (message.recipient_jid LIKE '%@none' AND",
+    test: {
+      file: 'packages/db/test/known-contacts.test.ts',
+      title: 'an opt-out of the number counts for a message that was stored under the LID meanwhile',
     },
   },
   {

@@ -61,6 +61,28 @@ test('when the number is learnt while messages to both are on the wire, the next
   expect(readyOf(messages, facts)).toEqual([[3, lidJid]])
 })
 
+test('a message to a LID does not overtake one to its number that is still to be looked up', () => {
+  const facts: LaneFacts = {
+    ...openLanes().facts,
+    recipientOf: ({ recipientJid }) => recipientJid ?? undefined,
+  }
+  const plan = planLanes([toNumber(1), toLid(2, number)], facts)
+  expect([plan.ready, plan.unknown.map(({ seq }) => seq)]).toEqual([[], [1]])
+})
+
+test('all messages to one LID that are read have the number of the latest, and earlier reads hear of it', async () => {
+  const known: string[] = []
+  const rows = [toLid(1), toLid(2, '4915187654320'), toNumber(3), toLid(4, number)]
+  const queue = withKnownNumbers(
+    { read: async () => rows, findLast: async () => 4 },
+    { find: async () => undefined, onKnown: (lid, number) => void known.push(`${lid} ${number}`) },
+  )
+  const read = await queue.read({ except: [], exceptNumbers: [], without: [], limit: 4 })
+  expect(read.map((message) => message.number)).toEqual([number, number, number, number])
+  expect(known).toEqual([`${lidJid} ${number}`])
+  expect(readyOf(read, openLanes().facts)).toEqual([[1, lidJid]])
+})
+
 test('a lane keeps the interval of the one that it was before', () => {
   const nowMs = 10_000
   const pace = makeRecipientPace(2000, {}, () => nowMs)
@@ -73,9 +95,12 @@ test('messages that are read have the numbers that the device knows', async () =
   const asked: string[] = []
   const queue = withKnownNumbers(
     { read: async () => [toLid(1), toNumber(2)], findLast: async () => 2 },
-    async (lid) => {
-      asked.push(lid)
-      return number
+    {
+      async find(lid) {
+        asked.push(lid)
+        return number
+      },
+      onKnown: () => undefined,
     },
   )
   const read = await queue.read({ except: [], exceptNumbers: [], without: [], limit: 2 })

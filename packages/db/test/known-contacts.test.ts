@@ -6,6 +6,7 @@ import { deleteOptOut, insertOptOut, listOptOuts } from '../src/queries/contacts
 import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
 import { listMessages } from '../src/queries/messages/history-pages.ts'
 import { claimFirstMessages } from '../src/queries/messages/message-claims.ts'
+import { recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
 import { insertReceivedMessages } from '../src/queries/messages/received-messages.ts'
 import { findSentToday } from '../src/queries/messages/sent-today.ts'
 import { listWaitingMessages } from '../src/queries/messages/waiting-messages.ts'
@@ -159,6 +160,36 @@ describe('when the number of a LID is learnt', () => {
       expect(await claim(id, to.lidJid ?? `${other}@s.whatsapp.net`)).toMatchObject({ isOptedOut: true })
     }
     expect(await deleteOptOut(owned.db, owned.accountId, number)).toBe(true)
+  })
+
+  it('an opt-out of the number counts for a message that was stored under the LID meanwhile', async () => {
+    await insertOptOut(owned.db, owned.accountId, number)
+    await learn()
+    const { id } = await accept({ number: null, lidJid: lidJid() })
+    await owned.db.$client`UPDATE messages SET number = ${lidJid()} WHERE id = ${id}`
+    expect(await claim(id, lidJid())).toMatchObject({ isOptedOut: true })
+  })
+
+  it('learning it and the receipts of its messages wait for each other', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 400 }, async () => (await accept({ number: null, lidJid: lidJid() })).id),
+    )
+    for (let round = 0; round < 10; round++) {
+      await owned.db.$client`
+        UPDATE messages SET number = ${lidJid()}, status = 'sent', delivered_at = NULL WHERE id = ANY (${ids})`
+      const receipts = ids.map((messageId) => ({
+        fence: device.fence,
+        deviceId: device.deviceId,
+        messageId,
+        status: 'delivered' as const,
+        at: new Date().toISOString(),
+        recipientJid: lidJid(),
+        saidBy: { jid: lidJid(), otherJid: null },
+      }))
+      await Promise.all([learn(), recordOutcomes(owned.db, receipts)])
+    }
+    const moved = await owned.db.$client`SELECT FROM messages WHERE id = ANY (${ids}) AND number = ${number}`
+    expect(moved).toHaveLength(ids.length)
   })
 
   it('it has one opt-out, also if both were on the list', async () => {

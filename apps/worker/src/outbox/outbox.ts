@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
@@ -110,7 +111,8 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
 
   const unsubscribe = [
     device.contacts.onNumber((lidJid, number) => {
-      followNumber(parts, device, lidJid, number)
+      parts.followNumber(lidJid, number)
+      readAgain(parts, number)
       pump()
     }),
     device.outcomes.subscribe(noteOutcome),
@@ -147,9 +149,10 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
   const recorder = makeRecorder({ ...context, outcomes: statements.outcomes }, device)
   const results = makeMessageResults(context, { id: device.id, recorder })
   const waiting = makeWaitingList(
-    withKnownNumbers(makeWaitingQueue({ ...context, nextReads: statements.nextReads }, device), (lidJid) =>
-      findNumber(device, sock, lidJid),
-    ),
+    withKnownNumbers(makeWaitingQueue({ ...context, nextReads: statements.nextReads }, device), {
+      find: (lidJid) => findNumber(device, sock, lidJid),
+      onKnown: (lidJid, number) => followNumber(lidJid, number),
+    }),
   )
   const typing = makeTyping(sock, (error) =>
     logger.debug({ err: error, deviceId: device.id }, 'Showing that the sender is typing failed'),
@@ -166,8 +169,20 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
     typingMs: typing.remainingMs,
     isRetry,
   }
+
+  /** Messages that wait for a LID join those that wait for its number as soon as that is known, also when it has changed. */
+  function followNumber(lidJid: string, number: string): void {
+    const isOf = ({ number, recipientJid }: WaitingMessage) => number === lidJid || recipientJid === lidJid
+    const moved = waiting.list().filter((message) => isOf(message) && message.number !== number)
+    for (const message of moved) message.number = number
+    if (moved.length > 0) hands.refresh()
+    pace.recipientPace.move(lidJid, `${number}@s.whatsapp.net`)
+    pace.contactBudget.move(lidJid, number)
+  }
+
   return {
     facts,
+    followNumber,
     hands,
     inFlight,
     isRetry,
@@ -179,19 +194,6 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
     prepare: makePreparation(context, device, results, sock),
     settlement: makeSettlement(context, device, { waiting, hands, results, recipientOf }),
   }
-}
-
-/** Messages that wait for a LID join those that wait for its number as soon as that is known. */
-function followNumber(
-  { hands, waiting }: Pick<Parts, 'hands' | 'waiting'>,
-  { pace }: Pick<OutboxDevice, 'pace'>,
-  lidJid: string,
-  number: string,
-): void {
-  for (const message of waiting.list()) if (message.number === lidJid) message.number = number
-  hands.refresh()
-  pace.recipientPace.move(lidJid, `${number}@s.whatsapp.net`)
-  pace.contactBudget.move(lidJid, number)
 }
 
 /**
@@ -208,6 +210,15 @@ async function findNumber(
   const number = userOf(jid)
   await contacts.note({ lidJid, number })
   return number
+}
+
+/** Earlier messages to this number may not be in the list, because it had enough of them, and of its LID as well. */
+function readAgain({ hands, waiting }: Pick<Parts, 'hands' | 'waiting'>, number: string): void {
+  for (const message of waiting.list()) {
+    const isIdle = !hands.isAcknowledged(message) && !hands.isWorkedOn(message)
+    if (message.number === number && isIdle) waiting.requeue(message)
+  }
+  waiting.mayHaveMore()
 }
 
 /** Messages to new contacts stay in the database: WhatsApp restricts the sender, or its budget is used up. */

@@ -11,8 +11,10 @@ export type Turn = { message: WaitingMessage; recipient: string }
  */
 export function laneOf({ message, recipient }: Turn): string {
   const number = lidOf(recipient) === null ? null : numberOf(message.number)
-  return number === null ? recipient : `${number}@s.whatsapp.net`
+  return number === null ? recipient : phoneJid(number)
 }
+
+const phoneJid = (number: string) => `${number}@s.whatsapp.net`
 
 /** What the plan needs to know about messages and recipients. */
 export type LaneFacts = {
@@ -84,7 +86,8 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
     const known = lanes.get(address)
     if (known !== undefined) return known
     const recipient = facts.recipientOf(message)
-    const key = recipient ? laneOf({ message, recipient }) : address
+    // Of a number that is still to be looked up: a message to its LID must not overtake it.
+    const key = laneOf({ message, recipient: recipient ?? phoneJid(message.number) })
     const lane =
       recipient === null
         ? null

@@ -9,7 +9,7 @@ import {
   type WaitingQuery,
 } from '@wagate/db/queries/messages/waiting-messages'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
-import { lidOf } from '@wagate/shared/contact-key'
+import { lidOf, numberOf } from '@wagate/shared/contact-key'
 import type { ContactBudget } from './contact-budget.ts'
 import type { FirstContacts } from './first-contacts.ts'
 import type { WaitingQueue } from './waiting-list.ts'
@@ -60,17 +60,35 @@ function isNext({ exceptNumbers, without, limit }: WaitingQuery): boolean {
   return limit === nextMessagesMax && exceptNumbers.length === 0 && without.length === 0
 }
 
-/** With the numbers of messages that are stored under LIDs, as far as `findNumber` knows them. */
-export function withKnownNumbers(
-  queue: WaitingQueue,
-  findNumber: (lidJid: string) => Promise<string | undefined>,
-): WaitingQueue {
+type Numbers = {
+  /** Of a LID, as far as the device knows it. */
+  find(lidJid: string): Promise<string | undefined>
+  /** A message to this LID was read that has this number, perhaps because another device of the account has learnt it. */
+  onKnown(lidJid: string, number: string): void
+}
+
+/** With the numbers of messages that are stored under LIDs. All messages to one LID that are read have the same. */
+export function withKnownNumbers(queue: WaitingQueue, { find, onKnown }: Numbers): WaitingQueue {
   async function complete(message: WaitingMessage): Promise<WaitingMessage> {
     if (lidOf(message.number) === null) return message
-    return { ...message, number: (await findNumber(message.number)) ?? message.number }
+    return { ...message, number: (await find(message.number)) ?? message.number }
   }
 
-  return { ...queue, read: async (query) => Promise.all((await queue.read(query)).map(complete)) }
+  return {
+    ...queue,
+    async read(query) {
+      const found = await Promise.all((await queue.read(query)).map(complete))
+      /** By LID. The latest message has the latest number. */
+      const known = new Map<string, string>()
+      for (const { recipientJid, number } of found) {
+        if (recipientJid && lidOf(recipientJid) !== null && numberOf(number) !== null)
+          known.set(recipientJid, number)
+      }
+      for (const message of found) message.number = known.get(message.recipientJid ?? '') ?? message.number
+      for (const [lidJid, number] of known) onKnown(lidJid, number)
+      return found
+    },
+  }
 }
 
 /** Reads the next messages of devices, those of several devices in one statement. */

@@ -109,14 +109,20 @@ export async function learnContacts(
 
 /** SQL: steps that move what is stored under the LIDs of `pairs` to their numbers. */
 const movedToNumber = (sql: postgres.Sql) => sql`
-  moved_messages AS (
-    UPDATE messages AS message SET number = found.number
+  -- Locked in the order in which outcomes lock them: a contact who reads several messages and writes does both.
+  locked AS MATERIALIZED (
+    SELECT message.id, message.created_at, found.number
     FROM pairs CROSS JOIN LATERAL (
       SELECT id, created_at, pairs.number FROM messages
       WHERE messages.account_id = pairs.account_id AND messages.number = pairs.lid_jid
       ORDER BY is_waiting DESC, created_at DESC LIMIT ${movedMax}
     ) AS found
-    WHERE message.id = found.id AND message.created_at = found.created_at
+    JOIN messages AS message ON message.id = found.id AND message.created_at = found.created_at
+    ORDER BY message.id FOR NO KEY UPDATE OF message
+  ),
+  moved_messages AS (
+    UPDATE messages AS message SET number = locked.number FROM locked
+    WHERE message.id = locked.id AND message.created_at = locked.created_at
   ),
   moved_opt_outs AS (
     DELETE FROM opt_outs USING pairs

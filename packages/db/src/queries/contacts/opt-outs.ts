@@ -89,4 +89,8 @@ const insertEvents = (type: 'recipient.opted_out' | 'recipient.opted_in'): SQL =
 export const isOptedOut = (client: postgres.Sql) => client`EXISTS (
   SELECT FROM opt_outs AS opted WHERE opted.account_id = message.account_id AND (
     opted.number IN (SELECT form FROM ${numberForms(client, client`message.number`)} AS forms (form))
-    OR opted.number IN (split_part(message.recipient_jid, '@', 1), message.recipient_jid)))`
+    OR opted.number IN (split_part(message.recipient_jid, '@', 1), message.recipient_jid)
+    -- For a message that was stored under the LID while the number was being learnt.
+    OR (message.recipient_jid LIKE '%@lid' AND opted.number IN (
+      SELECT form FROM contacts AS known CROSS JOIN LATERAL ${numberForms(client, client`known.number`)} AS forms (form)
+      WHERE known.account_id = message.account_id AND known.lid_jid = message.recipient_jid))))`

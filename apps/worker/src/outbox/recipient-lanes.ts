@@ -115,9 +115,10 @@ type Lane = { state: LaneState; length: number }
 /** `paced`: the latest message to the recipient has just left, or the sender is typing the next one. */
 type LaneState = 'open' | 'paced' | BlockReason
 
-/** Messages with the same are in the same lane. */
+/** Messages with the same are in the same lane. Made for every message of every plan, so it makes no text but for LIDs. */
 function addressOf({ recipientJid, number }: WaitingMessage): string {
-  return recipientJid === null || lidOf(recipientJid) !== null ? `${recipientJid} ${number}` : recipientJid
+  if (recipientJid === null) return number
+  return lidOf(recipientJid) === null ? recipientJid : `${recipientJid} ${number}`
 }
 
 /** The first message of a lane decides for the whole lane. */

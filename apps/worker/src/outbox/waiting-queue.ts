@@ -67,6 +67,9 @@ type Numbers = {
   onKnown(lidJid: string, number: string): void
 }
 
+const isByLid = ({ number, recipientJid }: WaitingMessage) =>
+  lidOf(number) !== null || lidOf(recipientJid) !== null
+
 /** With the numbers of messages that are stored under LIDs. All messages to one LID that are read have the same. */
 export function withKnownNumbers(queue: WaitingQueue, { find, onKnown }: Numbers): WaitingQueue {
   async function complete(message: WaitingMessage): Promise<WaitingMessage> {
@@ -77,7 +80,9 @@ export function withKnownNumbers(queue: WaitingQueue, { find, onKnown }: Numbers
   return {
     ...queue,
     async read(query) {
-      const found = await Promise.all((await queue.read(query)).map(complete))
+      const read = await queue.read(query)
+      if (!read.some(isByLid)) return read
+      const found = await Promise.all(read.map(complete))
       /** By LID. The latest message has the latest number. */
       const known = new Map<string, string>()
       for (const { recipientJid, number } of found) {

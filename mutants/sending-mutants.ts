@@ -231,7 +231,7 @@ export const sendingMutants: Mutant[] = [
   {
     name: 'two lanes for two forms of a number',
     file: 'apps/worker/src/outbox/recipient-lanes.ts',
-    text: 'const key = recipient ? laneOf({ message, recipient }) : address',
+    text: 'const key = laneOf({ message, recipient: recipient ?? phoneJid(message.number) })',
     replacement: 'const key = address',
     test: {
       file: 'apps/worker/test/recipient-lanes.test.ts',

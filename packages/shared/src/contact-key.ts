@@ -8,6 +8,9 @@ const lidEnd = '@lid'
 /** Digits of a LID as a key, which is also its address at WhatsApp. */
 export const lidKey = (lid: string): string => `${lid}${lidEnd}`
 
+/** The address of a number at WhatsApp. */
+export const phoneJid = (number: string): string => `${number}@s.whatsapp.net`
+
 /** Null for a contact whose number is not known. */
 export function numberOf(key: string): string | null {
   return key === '' || key.includes('@') ? null : key

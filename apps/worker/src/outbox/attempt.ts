@@ -38,7 +38,7 @@ export type Attempt = (turn: Turn, hooks: Hooks) => Promise<AttemptResult>
  * 3. It is encrypted. Nothing leaves before the claim is stored.
  * 4. It is written, and WhatsApp's answer is awaited, or a receipt of the recipient, until `ACK_TIMEOUT_MS` is over.
  *
- * Whatever is uncertain after that (no answer, a broken connection) is sent again under the same id, which phones show once.
+ * What is uncertain after that (no answer, a broken connection) is sent again under the same id, which phones show once.
  */
 export function makeAttempt(
   context: Pick<OutboxContext, 'config' | 'logger' | 'metrics' | 'statements'>,

@@ -1,6 +1,7 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import type { Logger } from '@wagate/runtime/logger'
+import { phoneJid } from '@wagate/shared/contact-key'
 import { LRUCache } from 'lru-cache'
 import type { WASocket } from '../session/connection/socket.ts'
 import { userOf } from '../session/contacts/jids.ts'
@@ -136,10 +137,10 @@ export function makeRecipientsCache(): (deviceId: number) => Recipients {
     return {
       find(number) {
         const found = known.get(keyOf(number))
-        return found === sameNumber ? jidOf(number) : found?.jid
+        return found === sameNumber ? phoneJid(number) : found?.jid
       },
       set(number, jid) {
-        const value = jid === jidOf(number) ? sameNumber : { jid }
+        const value = jid === phoneJid(number) ? sameNumber : { jid }
         known.set(keyOf(number), value, { ttl: jid ? 7 * dayMs : hourMs })
       },
     }
@@ -150,8 +151,6 @@ type Known = { jid: string | null }
 
 /** Nearly all: without an object and a text of their own, a contact takes half the memory. */
 const sameNumber: Known = { jid: null }
-
-const jidOf = (number: string) => `${number}@s.whatsapp.net`
 
 const retryMs = 1000
 

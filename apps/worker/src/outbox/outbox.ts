@@ -3,6 +3,7 @@ import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-message
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
+import { phoneJid } from '@wagate/shared/contact-key'
 import type { WASocket } from '../session/connection/socket.ts'
 import { userOf } from '../session/contacts/jids.ts'
 import { makeLookUp } from '../session/contacts/look-up.ts'
@@ -151,7 +152,7 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
   const waiting = makeWaitingList(
     withKnownNumbers(makeWaitingQueue({ ...context, nextReads: statements.nextReads }, device), {
       find: (lidJid) => findNumber(device, sock, lidJid),
-      onKnown: (lidJid, number) => followNumber(lidJid, number),
+      onKnown: followNumber,
     }),
   )
   const typing = makeTyping(sock, (error) =>
@@ -176,7 +177,7 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
     const moved = waiting.list().filter((message) => isOf(message) && message.number !== number)
     for (const message of moved) message.number = number
     if (moved.length > 0) hands.refresh()
-    pace.recipientPace.move(lidJid, `${number}@s.whatsapp.net`)
+    pace.recipientPace.move(lidJid, phoneJid(number))
     pace.contactBudget.move(lidJid, number)
   }
 

@@ -1,5 +1,5 @@
 import type { BlockReason, WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
-import { lidOf, numberOf } from '@wagate/shared/contact-key'
+import { lidOf, numberOf, phoneJid } from '@wagate/shared/contact-key'
 import { isReadyToSend } from './content.ts'
 
 /** A message that is the first to its recipient. */
@@ -13,8 +13,6 @@ export function laneOf({ message, recipient }: Turn): string {
   const number = lidOf(recipient) === null ? null : numberOf(message.number)
   return number === null ? recipient : phoneJid(number)
 }
-
-const phoneJid = (number: string) => `${number}@s.whatsapp.net`
 
 /** What the plan needs to know about messages and recipients. */
 export type LaneFacts = {
@@ -86,7 +84,7 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
     const known = lanes.get(address)
     if (known !== undefined) return known
     const recipient = facts.recipientOf(message)
-    // Of a number that is still to be looked up: a message to its LID must not overtake it.
+    // A message to a LID must not overtake one to its number that is still to be looked up.
     const key = laneOf({ message, recipient: recipient ?? phoneJid(message.number) })
     const lane =
       recipient === null
@@ -115,7 +113,7 @@ type Lane = { state: LaneState; length: number }
 /** `paced`: the latest message to the recipient has just left, or the sender is typing the next one. */
 type LaneState = 'open' | 'paced' | BlockReason
 
-/** Messages with the same are in the same lane. Made for every message of every plan, so it makes no text but for LIDs. */
+/** Messages with the same are in the same lane. Called for every message of every plan: it builds a string only for LIDs. */
 function addressOf({ recipientJid, number }: WaitingMessage): string {
   if (recipientJid === null) return number
   return lidOf(recipientJid) === null ? recipientJid : `${recipientJid} ${number}`

@@ -1,6 +1,6 @@
 import { tokenHolderType } from '@wagate/db/queries/credentials/device-auth'
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
-import { lidKey } from '@wagate/shared/contact-key'
+import { lidKey, phoneJid } from '@wagate/shared/contact-key'
 import { isLidUser, isPnUser, jidDecode, type SignalDataSet, type SignalKeyStore } from 'baileys'
 
 /** A contact's privacy token (`tctoken`) as Baileys stores it, in seconds. */
@@ -44,9 +44,7 @@ export function keepNewestTokens(keys: SignalKeyStore): SignalKeyStore {
   }
 
   async function followMappings(mapping: { [id: string]: string | null }): Promise<void> {
-    const pairs = numbersOf(mapping).map(
-      ([number, lid]) => [`${number}@s.whatsapp.net`, `${lid}@lid`] as const,
-    )
+    const pairs = numbersOf(mapping).map(([number, lid]) => [phoneJid(number), lidKey(lid)] as const)
     if (pairs.length === 0) return
     const stored: Tokens = await keys.get('tctoken', pairs.flat())
     const moved = pairs.flatMap(([pn, lid]) => {
@@ -111,10 +109,10 @@ export function noteTokenHolders(keys: SignalKeyStore, { readOwn, writeOwn }: Ow
       }
       // A token may arrive before the number of its LID is known.
       const numbers = numbersOf(mapping ?? {})
-      const lids = numbers.map(([, lid]) => `${lid}@lid`)
+      const lids = numbers.map(([, lid]) => lidKey(lid))
       const tokens = lids.length > 0 ? await keys.get('tctoken', lids) : {}
       for (const [number, lid] of numbers) {
-        const token = tokens[`${lid}@lid`]
+        const token = tokens[lidKey(lid)]
         if (isHeldToken(token)) holders.set(number, issuedAt(token))
       }
       if (holders.size > 0) await note(holders)

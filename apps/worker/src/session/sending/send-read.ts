@@ -1,3 +1,4 @@
+import { phoneJid } from '@wagate/shared/contact-key'
 import { isLidUser, S_WHATSAPP_NET, type WAMessageKey, type WASocket } from 'baileys'
 import type { ReceivedSource } from '../receiving/received-source.ts'
 
@@ -7,7 +8,7 @@ const answerMs = 5000
 
 /** Undefined for a message that no receipt can name: its id or its address was replaced, or it is not stored any more. */
 export function readKeyOf({ waId, number, contactJid }: Source): WAMessageKey | undefined {
-  const remoteJid = isLidUser(contactJid ?? '') ? contactJid : number ? `${number}@s.whatsapp.net` : null
+  const remoteJid = isLidUser(contactJid ?? '') ? contactJid : number ? phoneJid(number) : null
   if (!remoteJid || !waId || waId.startsWith('sha256:')) return undefined
   return { id: waId, remoteJid, fromMe: false }
 }

@@ -17,8 +17,15 @@ async function insertEvents(db: Database, count: number): Promise<string[]> {
     ids.push(id)
     await db.$client`
       WITH message AS (
-        INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id, link_generation)
-        VALUES (${id}, ${accountId}, 1, 'out', 'text', '1', '2', 'x', 'queued', ${id}, 1) RETURNING id
+        INSERT INTO messages (
+          id, account_id, device_id, direction, type, sender, number, body, status, wa_id, link_generation, created_at
+        )
+        VALUES (
+          ${id}, ${accountId}, 1, 'out', 'text', '1', '2', 'x', 'queued', ${id}, 1,
+          -- Pages are ordered by the millisecond, and two messages may have the same.
+          now() + ${at}::int * interval '1 millisecond'
+        )
+        RETURNING id
       )
       INSERT INTO events (account_id, device_id, type, message_id) SELECT ${accountId}, 1, 1, id FROM message`
   }

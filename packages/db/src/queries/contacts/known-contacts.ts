@@ -2,7 +2,7 @@ import { lidOf, numberOf } from '@wagate/shared/contact-key'
 import { sql as drizzleSql } from 'drizzle-orm'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
-import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from '../statements/fence.ts'
+import { type Fence, fencesOf, leaseColumns, lostWrites, type OwnershipLost } from '../statements/fence.ts'
 import { numberedRows } from '../statements/rows.ts'
 import { numberForms } from './number-forms.ts'
 
@@ -103,8 +103,10 @@ export async function learnContacts(
     ),
     ${movedToNumber(sql)}
     SELECT shard || ' ' || epoch AS lease FROM valid`
-  const validLeases = new Set(valid.map(({ lease }) => lease))
-  return learnt.map(({ fence }) => (validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence)))
+  return lostWrites(
+    learnt,
+    valid.map(({ lease }) => lease),
+  )
 }
 
 /** SQL: steps that move what is stored under the LIDs of `pairs` to their numbers. */

@@ -1,6 +1,13 @@
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
-import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from '../statements/fence.ts'
+import {
+  type Fence,
+  fencesOf,
+  leaseColumns,
+  leaseKey,
+  lostWrites,
+  type OwnershipLost,
+} from '../statements/fence.ts'
 import { rows } from '../statements/rows.ts'
 
 /** The type of the values whose ids are the numbers of contacts that have given the device a privacy token. */
@@ -58,12 +65,6 @@ export async function storeAuthWrites(
     writes,
     valid.map(({ lease }) => lease),
   )
-}
-
-/** An error for each write whose lease is not among those that are valid. */
-export function lostWrites(writes: AuthWrite[], valid: string[]): (OwnershipLost | undefined)[] {
-  const validLeases = new Set(valid)
-  return writes.map(({ fence }) => (validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence)))
 }
 
 /** SQL: common table expressions that store the writes whose leases are in `valid`. */

@@ -1,6 +1,6 @@
 import { eventTypes } from '@wagate/shared/event-types'
 import type { Database } from '../../client.ts'
-import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from '../statements/fence.ts'
+import { type Fence, fencesOf, leaseColumns, lostWrites, type OwnershipLost } from '../statements/fence.ts'
 import { type Columns, numberedRows } from '../statements/rows.ts'
 import { newWriteKeys } from '../statements/write-keys.ts'
 import {
@@ -100,8 +100,10 @@ export async function recordMessageChanges(
       ORDER BY position
     )
     SELECT shard || ' ' || epoch AS lease FROM valid`
-  const validLeases = new Set(valid.map(({ lease }) => lease))
-  return changes.map(({ fence }) => (validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence)))
+  return lostWrites(
+    changes,
+    valid.map(({ lease }) => lease),
+  )
 }
 
 export async function isKnownChange(

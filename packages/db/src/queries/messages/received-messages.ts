@@ -5,7 +5,7 @@ import { type Consent, consentSteps } from '../contacts/consent-steps.ts'
 import { seenLids } from '../contacts/known-contacts.ts'
 import { insertReceivedMedia, mediaColumns, type NewReceivedMedia } from '../media/received-media-rows.ts'
 import { insertMessageEvents } from '../statements/event-rows.ts'
-import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from '../statements/fence.ts'
+import { type Fence, fencesOf, leaseColumns, lostWrites, type OwnershipLost } from '../statements/fence.ts'
 import { type Columns, numberedRows } from '../statements/rows.ts'
 import { newWriteKeys } from '../statements/write-keys.ts'
 import {
@@ -110,9 +110,9 @@ export async function insertReceivedMessages(
     announced AS (${insertMessageEvents(sql, 'message.received', 'inserted')})
     ${consents}
     SELECT shard || ' ' || epoch AS lease FROM valid`
-  const validLeases = new Set(valid.map(({ lease }) => lease))
-  return messages.map(({ fence }) =>
-    validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence),
+  return lostWrites(
+    messages,
+    valid.map(({ lease }) => lease),
   )
 }
 

@@ -45,6 +45,15 @@ export function leaseKey({ shard, epoch }: Pick<Fence, 'shard' | 'epoch'>): stri
   return `${shard} ${epoch}`
 }
 
+/** An error for each write whose lease is not among the keys of those that are valid. */
+export function lostWrites(
+  writes: readonly { fence: Fence }[],
+  valid: readonly string[],
+): (OwnershipLost | undefined)[] {
+  const validLeases = new Set(valid)
+  return writes.map(({ fence }) => (validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence)))
+}
+
 /**
  * The leases (`shard`, `epoch`, and `died_epochs` of earlier owners) of those fences that hold. A batched write joins its
  * rows with them USING (shard, epoch) and drops the others. If it joined by shard alone, a late write of an earlier lease

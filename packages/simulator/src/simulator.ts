@@ -71,6 +71,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     log: new RecentLog(),
     logins: new RecentLog(),
     lookups: new RecentLog(),
+    unknown: new RecentLog(1000),
     counters: makeCounters(),
     state,
     reportFailure: (error) => {
@@ -80,6 +81,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   }
 
   const socketServer = createServer((request, response) => serveMedia(network, request, response))
+  socketServer.keepAliveTimeout = 0
   const sockets = new WebSocketServer({ server: socketServer, path: '/ws/chat', perMessageDeflate: false })
   const events = clientEvents(network)
   sockets.on('connection', (socket) => {

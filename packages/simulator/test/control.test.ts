@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import QRCode from 'qrcode'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
@@ -101,6 +103,12 @@ test.each([
   ['POST', '/chats/4915112345678/read', { wa_message_id: 'none' }, 404],
   ['POST', '/faults', { kind: 'flood' }, 400],
   ['POST', '/faults', { kind: 'drop', ms: 'long' }, 400],
+  ['POST', '/scan', { qr: 'x', number: '4915112345678', phone: 'x' }, 400],
+  ['POST', '/retire-secrets', { number: '4915112345678' }, 400],
+  ['POST', '/faults', { kind: 'drop', sendr: '4915112345678' }, 400],
+  ['POST', '/send-many', { messages: [{ from: '4915112345678', to: '4915187654321', txt: 'x' }] }, 400],
+  ['GET', '/chats/4915112345678/messages?form=4915187654321', undefined, 400],
+  ['GET', '/phones?linked=true', undefined, 400],
   ['DELETE', '/faults/none', undefined, 404],
   ['GET', '/nothing', undefined, 404],
   ['GET', '/chats/%E0%A4%A/messages', undefined, 400],
@@ -108,6 +116,51 @@ test.each([
   const answer = await call(method, path, body)
   expect(answer.status).toBe(status)
   expect(answer.json()).toMatchObject({ ok: false, error: expect.any(String) })
+})
+
+test('names the fields that it does not know, and breaks nothing by them', async () => {
+  const fault = { kind: 'drop', sendr: '4915112345678' }
+  const { error } = (await call('POST', '/faults', fault)).json()
+  expect(error).toMatch(/^Unknown: sendr\. .*: kind, sender, number/)
+  expect(() => sim.fault(fault as never)).toThrow('Unknown: sendr.')
+  expect(sim.faults()).toEqual([])
+})
+
+test.each([
+  [{}, 'text is missing.'],
+  [{ txt: 'x' }, 'Unknown: txt.'],
+  [{ text: 'x', location: { latitude: 1, longitude: 2 } }, 'A message is one of text and location.'],
+  [{ poll: { name: 'x', options: [] }, delete: { wa_message_id: 'x' } }, 'one of poll and delete.'],
+  [{ location: { lat: 1, longitude: 2 } }, 'Unknown: lat. location takes: latitude'],
+  [
+    {
+      contacts: [
+        { name: 'x', vcard: 'x' },
+        { name: 'x', card: 'x' },
+      ],
+    },
+    'Unknown: card. contacts',
+  ],
+  [{ reply_to: 'x', poll: { name: 'x', options: [] } }, 'reply_to belongs to a text.'],
+])('refuses to send %j, over HTTP and in process', async (written, sentence) => {
+  const from = newNumber()
+  const to = newNumber()
+  const answer = await call('POST', `/chats/${from}/send`, { to, ...written })
+  expect({ status: answer.status, error: answer.json().error }).toEqual({
+    status: 400,
+    error: expect.stringContaining(sentence),
+  })
+  await expect(sim.send(from, { to, ...written } as never)).rejects.toThrow(sentence)
+  expect(sim.timeline(from)).toEqual([])
+})
+
+test('keeps an idle connection open, however busy its client is', async () => {
+  const { hostname, port } = new URL(sim.controlUrl)
+  const socket = connect(Number(port), hostname)
+  socket.write('GET /phones HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+  const [head] = await once(socket, 'data')
+  expect(head.toString()).not.toMatch(/^keep-alive: timeout/im)
+  socket.destroy()
 })
 
 test('serves the page to people and refuses what other sites send', async () => {
@@ -119,16 +172,49 @@ test('serves the page to people and refuses what other sites send', async () => 
   ).toBe(403)
 })
 
-test('answers unknown requests with 501 and counts them', async () => {
+test('answers unknown requests with 501, counts and keeps them', async () => {
   const companion = await linkedCompanion(sim)
   const iq = {
     tag: 'iq',
     attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'w:future' },
-    content: [{ tag: 'magic', attrs: {} }],
+    content: [
+      { tag: 'magic', attrs: {}, content: [] },
+      { tag: 'key', attrs: {}, content: Buffer.alloc(32) },
+    ],
   }
   await expect(companion.sock.query(iq)).rejects.toMatchObject({ data: 501 })
-  expect(sim.stats().unknown).toEqual({ 'iq w:future get magic': 1 })
+  const kind = 'iq w:future get magic'
+  expect(sim.stats().unknown).toEqual({ [kind]: 1 })
+  const [entry, ...others] = (await call('GET', '/unknown')).text.trim().split('\n')
+  expect(others).toEqual([])
+  expect(JSON.parse(entry ?? '')).toEqual({
+    t: expect.any(String),
+    sender: companion.number,
+    kind,
+    stanza: expect.stringMatching(/^<iq .*xmlns="w:future".*><magic><\/magic><key>32 bytes<\/key><\/iq>$/),
+  })
   await companion.end()
+})
+
+test('refuses a status of a companion as it refuses other requests', async () => {
+  const companion = await linkedCompanion(sim)
+  const stanza = { tag: 'message', attrs: { id: 'A1', to: 'status@broadcast', type: 'text' }, content: [] }
+  const ack = companion.sock.waitForMessage('A1')
+  await companion.sock.sendNode(stanza)
+  expect(await ack).toMatchObject({ tag: 'ack', attrs: { error: '501' } })
+  expect(sim.unknown().at(-1)).toMatchObject({ sender: companion.number, kind: 'message to broadcast' })
+  await companion.end()
+})
+
+test('shows what phones received after it was closed', async () => {
+  const short = await startSimulator()
+  const companion = await linkedCompanion(short)
+  const to = newNumber()
+  const { id } = await companion.send(to, { text: 'to look at later' })
+  await companion.until(() => companion.statusOf(id) === 3, 'delivered')
+  await companion.end()
+  await short.close()
+  expect(short.messages(to)).toMatchObject([{ wa_message_id: id, text: 'to look at later' }])
 })
 
 test('can be closed twice', async () => {

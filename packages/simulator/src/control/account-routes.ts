@@ -10,6 +10,7 @@ export const accountRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/identity$/,
+    fields: ['hidden', 'username'],
     run: ({ actions, params, body }) =>
       actions.identity(digits(params[0]), {
         hidden: optionalFlag(body, 'hidden'),
@@ -19,6 +20,7 @@ export const accountRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/past$/,
+    fields: ['chats', 'messages', 'seed'],
     run: ({ actions, params, body }) => {
       const seed = optionalNumber(body, 'seed')
       return actions.past(digits(params[0]), {
@@ -31,6 +33,7 @@ export const accountRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/setting$/,
+    fields: ['kind', 'about', 'value'],
     run: ({ actions, params, body }) =>
       actions.setting(digits(params[0]), {
         kind: text(body, 'kind'),

@@ -1,3 +1,4 @@
+import { checkWritten } from '../handset/check-written.ts'
 import type { Written } from '../handset/compose.ts'
 import { markRead } from '../handset/mark-read.ts'
 import { sendFromHandset } from '../handset/outbox.ts'
@@ -117,6 +118,7 @@ export function makeActions(network: Network): Actions {
     messages: (number, filter = {}) => messages(network, number, filter.from),
     timeline: (number) => timeline(phoneOf(network, checkNumber(number))),
     send: async (number, { to, ...written }) => {
+      checkWritten(written)
       const phone = phoneOf(network, checkNumber(number))
       return { ok: true, wa_message_id: await sendFromHandset(network, phone, checkNumber(to), written) }
     },

@@ -5,6 +5,7 @@ export const newChatRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/time-lock$/,
+    fields: ['seconds', 'type', 'notify'],
     run: ({ actions, params, body }) => {
       const type = optionalText(body, 'type')
       const notify = optionalFlag(body, 'notify')
@@ -18,6 +19,7 @@ export const newChatRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/new-chat-cap$/,
+    fields: ['total', 'seconds', 'notify'],
     run: ({ actions, params, body }) => {
       const notify = optionalFlag(body, 'notify')
       return actions.newChatCap(digits(params[0]), {
@@ -30,6 +32,7 @@ export const newChatRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/token$/,
+    fields: ['to', 'age_seconds', 'notify'],
     run: ({ actions, params, body }) => {
       const age = optionalNumber(body, 'age_seconds')
       const to = digits(text(body, 'to'))
@@ -49,17 +52,20 @@ export const newChatRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/privacy$/,
+    fields: ['first_messages'],
     run: ({ actions, params, body }) =>
       actions.privacy(digits(params[0]), { first_messages: text(body, 'first_messages') }),
   },
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/salt$/,
+    fields: [],
     run: ({ actions, params }) => actions.renewSalt(digits(params[0])),
   },
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/forget$/,
+    fields: ['from'],
     run: ({ actions, params, body }) =>
       actions.forget(digits(params[0]), { from: digits(text(body, 'from')) }),
   },

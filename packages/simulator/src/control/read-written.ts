@@ -1,21 +1,24 @@
-import type { Written } from '../handset/compose.ts'
-import { type WrittenKind, writtenKinds } from '../handset/compose-kind.ts'
+import { writtenKinds } from '../handset/compose-kind.ts'
 import { SimulatorError } from '../network/simulator-error.ts'
-import { type Body, optionalText, text } from './read-body.ts'
+import { type Body, optionalText } from './read-body.ts'
 
-/** What the person sends. A test writes it, so the fields inside of a kind are not checked. */
-export function readWritten(body: Body): Written {
-  const kind = writtenKinds.find((name) => body[name] !== undefined)
-  if (kind) {
-    if (typeof body[kind] !== 'object' || body[kind] === null)
-      throw new SimulatorError(`${kind} must be an object.`)
-    return { [kind]: body[kind] } as WrittenKind
-  }
+export const writtenFields = ['text', 'reply_to', 'file', 'mime', ...writtenKinds]
+
+/** What the person sends, each part of it that is given. */
+export function readWritten(body: Body): object {
   const file = optionalText(body, 'file')
-  if (file !== undefined) {
-    const mime = optionalText(body, 'mime') ?? 'application/octet-stream'
-    return { text: optionalText(body, 'text') ?? '', file: { body: Buffer.from(file, 'base64'), mime } }
+  const mime = optionalText(body, 'mime')
+  if (file === undefined && mime !== undefined) throw new SimulatorError('mime belongs to a file.')
+  const written: Record<string, unknown> = {
+    text: optionalText(body, 'text') ?? (file === undefined ? undefined : ''),
+    reply_to: optionalText(body, 'reply_to'),
+    file: file && { body: Buffer.from(file, 'base64'), mime: mime ?? 'application/octet-stream' },
   }
-  const replyTo = optionalText(body, 'reply_to')
-  return { text: text(body, 'text'), ...(replyTo !== undefined && { reply_to: replyTo }) }
+  for (const kind of writtenKinds) {
+    const value = body[kind]
+    if (value !== undefined && (typeof value !== 'object' || value === null))
+      throw new SimulatorError(`${kind} must be an object.`)
+    written[kind] = value
+  }
+  return Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined))
 }

@@ -1,12 +1,13 @@
 import type { Mail } from '../mail/mailbox.ts'
 import type { Network } from '../network/network.ts'
-import type { LogEntry, LoginEntry, LookupEntry } from '../network/recent-log.ts'
+import type { LogEntry, LoginEntry, LookupEntry, UnknownEntry } from '../network/recent-log.ts'
 
 /** What the network has seen, the newest last. */
 export type RecordActions = {
   log: () => LogEntry[]
   logins: () => LoginEntry[]
   lookups: () => LookupEntry[]
+  unknown: () => UnknownEntry[]
   /** What programs have sent to the mail server. */
   mails: () => Mail[]
 }
@@ -16,6 +17,7 @@ export function recordActions(network: Network): RecordActions {
     log: () => network.log.entries(),
     logins: () => network.logins.entries(),
     lookups: () => network.lookups.entries(),
+    unknown: () => network.unknown.entries(),
     mails: () => network.mails,
   }
 }

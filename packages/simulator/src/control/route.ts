@@ -2,4 +2,10 @@ import type { Actions } from './actions.ts'
 import type { Body } from './read-body.ts'
 
 type Request = { actions: Actions; params: string[]; query: URLSearchParams; body: Body }
-export type Route = { method: string; path: RegExp; run: (request: Request) => unknown; ndjson?: true }
+export type Route = {
+  path: RegExp
+  run: (request: Request) => unknown
+  /** The names in the query. */
+  query?: readonly string[]
+  ndjson?: true
+} & ({ method: 'GET' | 'DELETE' } | { method: 'POST'; fields: readonly string[] })

@@ -1,3 +1,5 @@
+import type { Written } from '../handset/compose.ts'
+import { faultFields } from '../network/faults.ts'
 import { SimulatorError } from '../network/simulator-error.ts'
 import { accountRoutes } from './account-routes.ts'
 import { bulkRoutes } from './bulk-routes.ts'
@@ -5,7 +7,7 @@ import { newChatRoutes } from './new-chat-routes.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
 import { digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 import { readFault } from './read-fault.ts'
-import { readWritten } from './read-written.ts'
+import { readWritten, writtenFields } from './read-written.ts'
 import type { Route } from './route.ts'
 import { webVersionRoutes } from './web-version-routes.ts'
 
@@ -13,18 +15,21 @@ const routes: Route[] = [
   {
     method: 'POST',
     path: /^\/scan$/,
+    fields: ['qr', 'number'],
     run: ({ actions, body }) => actions.scan({ qr: text(body, 'qr'), number: digits(text(body, 'number')) }),
   },
   {
     method: 'POST',
     path: /^\/type-code$/,
+    fields: ['number', 'code'],
     run: ({ actions, body }) =>
       actions.typeCode({ code: code(text(body, 'code')), number: digits(text(body, 'number')) }),
   },
-  { method: 'POST', path: /^\/retire-secrets$/, run: ({ actions }) => actions.retireSecrets() },
+  { method: 'POST', path: /^\/retire-secrets$/, fields: [], run: ({ actions }) => actions.retireSecrets() },
   {
     method: 'POST',
     path: /^\/unlink$/,
+    fields: ['number', 'jid'],
     run: ({ actions, body }) => {
       const jid = optionalText(body, 'jid')
       return actions.unlink({ number: digits(text(body, 'number')), ...(jid && { jid }) })
@@ -34,6 +39,7 @@ const routes: Route[] = [
   {
     method: 'GET',
     path: /^\/chats\/([^/]+)\/messages$/,
+    query: ['from'],
     run: ({ actions, params, query }) => {
       const from = query.get('from')
       return actions.messages(digits(params[0]), from ? { from: digits(from) } : {})
@@ -47,28 +53,33 @@ const routes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/send$/,
+    fields: ['to', ...writtenFields],
     run: ({ actions, params, body }) =>
-      actions.send(digits(params[0]), { to: digits(text(body, 'to')), ...readWritten(body) }),
+      actions.send(digits(params[0]), { to: digits(text(body, 'to')), ...(readWritten(body) as Written) }),
   },
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/status$/,
+    fields: ['to'],
     run: ({ actions, params, body }) => actions.status(digits(params[0]), { to: digits(text(body, 'to')) }),
   },
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/reinstall$/,
+    fields: [],
     run: ({ actions, params }) => actions.reinstall(digits(params[0])),
   },
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/read$/,
+    fields: ['wa_message_id'],
     run: ({ actions, params, body }) =>
       actions.read(digits(params[0]), { wa_message_id: text(body, 'wa_message_id') }),
   },
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/history$/,
+    fields: ['from', 'direct_path', 'inline_zeros', 'as_file'],
     run: ({ actions, params, body }) => {
       const directPath = optionalText(body, 'direct_path')
       const inlineZeros = optionalNumber(body, 'inline_zeros')
@@ -83,6 +94,7 @@ const routes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/receipt$/,
+    fields: ['to', 'wa_message_id', 'type', 'device', 'as'],
     run: ({ actions, params, body }) =>
       actions.receipt(digits(params[0]), {
         to: digits(text(body, 'to')),
@@ -95,6 +107,7 @@ const routes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/notice$/,
+    fields: ['kind', 'about'],
     run: ({ actions, params, body }) =>
       actions.notice(digits(params[0]), { kind: text(body, 'kind'), about: digits(text(body, 'about')) }),
   },
@@ -103,7 +116,12 @@ const routes: Route[] = [
   ...passkeyRoutes,
   ...newChatRoutes,
   ...webVersionRoutes,
-  { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
+  {
+    method: 'POST',
+    path: /^\/faults$/,
+    fields: faultFields,
+    run: ({ actions, body }) => actions.fault(readFault(body)),
+  },
   { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },
   {
     method: 'DELETE',
@@ -124,6 +142,7 @@ const routes: Route[] = [
   { method: 'GET', path: /^\/log$/, run: ({ actions }) => actions.log(), ndjson: true },
   { method: 'GET', path: /^\/logins$/, run: ({ actions }) => actions.logins(), ndjson: true },
   { method: 'GET', path: /^\/lookups$/, run: ({ actions }) => actions.lookups(), ndjson: true },
+  { method: 'GET', path: /^\/unknown$/, run: ({ actions }) => actions.unknown(), ndjson: true },
   { method: 'GET', path: /^\/mails$/, run: ({ actions }) => actions.mails() },
   { method: 'GET', path: /^\/stats$/, run: ({ actions }) => actions.stats() },
 ]

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { refuseUnknownFields } from '../network/known-fields.ts'
 import { SimulatorError } from '../network/simulator-error.ts'
 import type { Actions } from './actions.ts'
 import { servePage } from './page.ts'
@@ -7,9 +8,12 @@ import { findRoute } from './routes.ts'
 
 /** The control interface over HTTP: a thin layer over the actions. */
 export function createControlServer(actions: Actions): Server {
-  return createServer((request, response) => {
+  const server = createServer((request, response) => {
     void answer(actions, request, response).catch((error: unknown) => sendError(response, error))
   })
+  // A busy client that takes an idle connection up again must not find that it was closed meanwhile.
+  server.keepAliveTimeout = 0
+  return server
 }
 
 async function answer(actions: Actions, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -20,6 +24,8 @@ async function answer(actions: Actions, request: IncomingMessage, response: Serv
   if (!route)
     throw new SimulatorError('Unknown path or method. reference.md of the simulator lists them.', 404)
   const body = request.method === 'POST' ? await readBody(request) : {}
+  refuseUnknownFields(body, route.method === 'POST' ? route.fields : [], 'The body')
+  refuseUnknownFields(Object.fromEntries(url.searchParams), route.query ?? [], 'The query')
   const result = await route.run({ actions, params: route.params, query: url.searchParams, body })
   if (Array.isArray(result) && route.ndjson) {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' })

@@ -6,6 +6,7 @@ export const webVersionRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/web-version$/,
+    fields: ['revision', 'oldest_allowed', 'refused_by', 'page'],
     run: ({ actions, body }) => {
       const revision = optionalNumber(body, 'revision')
       const oldestAllowed = optionalNumber(body, 'oldest_allowed')

@@ -44,6 +44,18 @@ const composers: { [Name in Kind]: (written: Kinds[Name], chat: Chat) => proto.I
 
 export const writtenKinds = Object.keys(composers) as Kind[]
 
+/** What each of them is made of. `content` is anything. */
+export const kindFields: { [Name in Kind]: readonly string[] | undefined } = {
+  location: ['latitude', 'longitude', 'name', 'live'],
+  contacts: ['name', 'vcard'],
+  poll: ['name', 'options'],
+  reaction: ['wa_message_id', 'emoji'],
+  edit: ['wa_message_id', 'text', 'encrypted'],
+  delete: ['wa_message_id'],
+  vote: ['wa_message_id', 'options'],
+  content: undefined,
+}
+
 export type WrittenKind =
   | { text: string; reply_to: string }
   | { [Name in Kind]: { [Only in Name]: Kinds[Only] } }[Kind]

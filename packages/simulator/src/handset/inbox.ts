@@ -3,8 +3,8 @@ import { addReceived, addSent, type KnownMedia, receivedKey } from '../network/c
 import { deliver, receiptKey } from '../network/device.ts'
 import { isLid, userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import { noteUnknown } from '../network/note-unknown.ts'
 import type { Device, Phone } from '../network/phone.ts'
-import { countUnknown } from '../network/stats.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import type { Arrival } from './arrival.ts'
 import { type Description, describe, describeSealed, mediaOf } from './describe.ts'
@@ -69,7 +69,8 @@ function accept(network: Network, phone: Phone, arrival: Arrival, { shown, secre
   if (known) {
     known.message.duplicates += 1
     // Reactions and edits of the one who saw the other copy could not be read.
-    if (known.secret !== secret) countUnknown(network.counters, 'resend with another message secret')
+    if (known.secret !== secret)
+      noteUnknown(network, { kind: 'resend with another message secret', sender: from })
   } else {
     addReceived(phone.chat, {
       message: { wa_message_id: id, from, ...shown, received_at: new Date().toISOString(), duplicates: 0 },

@@ -3,17 +3,20 @@ import {
   coded,
   delaying,
   type FaultRequest,
+  faultFields,
   faultKinds,
   limiting,
   refreshMoments,
   streamErrorCodes,
 } from './faults.ts'
+import { refuseUnknownFields } from './known-fields.ts'
 import { SimulatorError } from './simulator-error.ts'
 
 /** A request as it is written in code, where a code such as 463 may be a number. */
 export type WrittenFault = Omit<FaultRequest, 'code'> & { code?: string | number }
 
 export function checkFault({ code, ...rest }: WrittenFault): FaultRequest {
+  refuseUnknownFields(rest, faultFields, 'A fault')
   const request: FaultRequest = { ...rest, ...(code !== undefined && { code: String(code) }) }
   if (!faultKinds.includes(request.kind)) refuse(`kind must be one of: ${faultKinds.join(', ')}`)
   if (request.kind === 'stream_error' && !isOneOf(streamErrorCodes, request.code)) {

@@ -103,6 +103,24 @@ export type FaultRequest = {
   count?: number
 }
 
+/** Of every fault. */
+export const faultFields = Object.keys({
+  kind: true,
+  sender: true,
+  number: true,
+  code: true,
+  expire: true,
+  ban_code: true,
+  violation_reason: true,
+  appeal_token: true,
+  backoff: true,
+  share: true,
+  ms: true,
+  bytes_per_second: true,
+  size: true,
+  count: true,
+} satisfies Record<keyof FaultRequest, true>)
+
 /** A connection breaks when a client logs in, or instead of the ack of a message. */
 export type FaultMoment = 'login' | 'message'
 

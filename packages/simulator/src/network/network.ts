@@ -6,7 +6,7 @@ import { parseJid } from './jid.ts'
 import type { MediaStore } from './media-store.ts'
 import type { Pairing } from './pairing.ts'
 import { type Device, makePhone, type Phone } from './phone.ts'
-import type { LogEntry, LoginEntry, LookupEntry, RecentLog } from './recent-log.ts'
+import type { LogEntry, LoginEntry, LookupEntry, RecentLog, UnknownEntry } from './recent-log.ts'
 import type { State } from './state.ts'
 import type { Counters } from './stats.ts'
 import type { WebVersion } from './web-version.ts'
@@ -29,6 +29,7 @@ export type Network = {
   log: RecentLog<LogEntry>
   logins: RecentLog<LoginEntry>
   lookups: RecentLog<LookupEntry>
+  unknown: RecentLog<UnknownEntry>
   counters: Counters
   state: State
   /** A bug of the simulator or a client that broke the protocol. */

@@ -1,8 +1,5 @@
 import type { Proof } from './new-chats.ts'
 
-const entriesMax = 200_000
-const sliceAt = entriesMax + 50_000
-
 /** A message that a client sent. */
 export type LogEntry = {
   t: string
@@ -45,17 +42,32 @@ export type LookupEntry = {
   numbers: string[]
 }
 
+/** A stanza that the simulator does not implement, or that no client of WhatsApp sends. */
+export type UnknownEntry = {
+  t: string
+  sender: string
+  /** As the counter of this name counts it. */
+  kind: string
+  /** The stanza in XML, bytes by their number. Null for one that is missing. */
+  stanza: string | null
+}
+
 /** The most recent events on the servers. */
 export class RecentLog<Entry> {
+  readonly #entriesMax: number
   #entries: Entry[] = []
+
+  constructor(entriesMax = 200_000) {
+    this.#entriesMax = entriesMax
+  }
 
   add(entry: Entry): Entry {
     this.#entries.push(entry)
-    if (this.#entries.length > sliceAt) this.#entries = this.#entries.slice(-entriesMax)
+    if (this.#entries.length > this.#entriesMax * 1.25) this.#entries = this.entries()
     return entry
   }
 
   entries(): Entry[] {
-    return this.#entries.slice(-entriesMax)
+    return this.#entries.slice(-this.#entriesMax)
   }
 }

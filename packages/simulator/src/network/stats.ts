@@ -55,7 +55,3 @@ export function makeCounters(): Counters {
     unknown: {},
   }
 }
-
-export function countUnknown(counters: Counters, kind: string): void {
-  counters.unknown[kind] = (counters.unknown[kind] ?? 0) + 1
-}

@@ -1,7 +1,7 @@
 import type { proto } from 'baileys'
 import { deviceOf, type Network } from '../network/network.ts'
+import { noteUnknown } from '../network/note-unknown.ts'
 import type { Device } from '../network/phone.ts'
-import { countUnknown } from '../network/stats.ts'
 import type { Connection, ConnectionEvents } from '../wire/connection.ts'
 import { child, type Node } from '../wire/node.ts'
 import { receiveChatState } from './chat-state.ts'
@@ -65,7 +65,7 @@ function readDeviceStanza(network: Network, device: Device, connection: Connecti
   network.counters.stanzas += 1
   const read = readers[stanza.tag]
   if (read) read(network, device, connection, stanza)
-  else countUnknown(network.counters, stanza.tag)
+  else noteUnknown(network, { kind: stanza.tag, sender: device.phone.number, stanza })
 }
 
 const readers: Record<

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FaultKind } from '../network/faults.ts'
 import { serverJid } from '../network/jid.ts'
-import { countUnknown } from '../network/stats.ts'
+import { noteUnknown } from '../network/note-unknown.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
 import { answerAppState } from './app-state.ts'
 import type { IqCall } from './iq-call.ts'
@@ -98,14 +98,15 @@ function readQuery(stanza: Node): { kind: string; query: Node | undefined } {
 }
 
 export function answerIq(call: IqCall): void {
-  const { connection, network, stanza } = call
+  const { connection, network, device, stanza } = call
   const { id, type, xmlns } = stanza.attrs
   if (type === 'result' || type === 'error') return
   const { kind, query } = readQuery(stanza)
   const answer = answers[kind]
   const profileRefusal = findProfileRefusal(kind)
   noteLookup(call, query)
-  if (!answer && !profileRefusal) countUnknown(network.counters, `iq ${kind}`)
+  if (!answer && !profileRefusal)
+    noteUnknown(network, { kind: `iq ${kind}`, sender: device.phone.number, stanza })
   const refusal = answer
     ? (refusals[kind]?.(call, query) ?? findLookupRefusal(call, query))
     : (profileRefusal ?? notImplemented)
@@ -114,7 +115,7 @@ export function answerIq(call: IqCall): void {
     return
   }
   const silence = silences[xmlns ?? '']
-  if (silence && network.faults.strike(silence, call.device.phone.number)) return
+  if (silence && network.faults.strike(silence, device.phone.number)) return
   const send = () => {
     connection.send(node('iq', { from: serverJid, type: 'result', id, t: nowSeconds() }, answer(call, query)))
     sequels[kind]?.(call)

@@ -7,10 +7,10 @@ import type { Fault } from '../network/faults.ts'
 import { parseJid, userJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
 import { hasChat, noteChat, refuseFirstContact } from '../network/new-chats.ts'
+import { noteUnknown } from '../network/note-unknown.ts'
 import { type Device, noteAccepted } from '../network/phone.ts'
 import { secondsToWait } from '../network/rate-limits.ts'
 import type { LogEntry } from '../network/recent-log.ts'
-import { countUnknown } from '../network/stats.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
 import { breakConnection } from './break-connection.ts'
@@ -26,8 +26,8 @@ export function receiveMessage(network: Network, device: Device, connection: Con
   const { id, to } = stanza.attrs
   const recipient = parseJid(to)?.number
   if (!id || !to || !recipient) {
-    countUnknown(network.counters, `message to ${to?.split('@')[1]}`)
-    connection.send(node('ack', { class: 'message', id, from: to, t: nowSeconds(), error: '488' }))
+    noteUnknown(network, { kind: `message to ${to?.split('@')[1]}`, sender: device.phone.number, stanza })
+    connection.send(node('ack', { class: 'message', id, from: to, t: nowSeconds(), error: '501' }))
     return
   }
   const sender = device.phone.number

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { serverJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import { noteUnknown } from '../network/note-unknown.ts'
 import { newId } from '../network/notify.ts'
 import type { Pairing } from '../network/pairing.ts'
-import { countUnknown } from '../network/stats.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
 import { demandAcks } from './demand-acks.ts'
 
@@ -46,7 +46,8 @@ export async function untilAcknowledged({ notified }: Pairing): Promise<void> {
 }
 
 /** Call when the connection has ended. A companion that was cut off may not have had the time. */
-export function noteMissingAcks({ counters }: Network, { isLinked, notified }: Pairing): void {
+export function noteMissingAcks(network: Network, { isLinked, notified }: Pairing): void {
   for (const { type, atMs } of notified.values())
-    if (isLinked || performance.now() - atMs > acknowledgeMsMax) countUnknown(counters, `${type} without ack`)
+    if (isLinked || performance.now() - atMs > acknowledgeMsMax)
+      noteUnknown(network, { kind: `${type} without ack`, sender: '' })
 }

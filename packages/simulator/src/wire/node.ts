@@ -39,4 +39,23 @@ export function uint(item: Node | undefined): number | undefined {
   return value && value.length > 0 && value.length <= 6 ? value.readUIntBE(0, value.length) : undefined
 }
 
+const outlineMax = 4000
+
+/** In XML for people, with the number of bytes in place of bytes. */
+export function outline(item: Node): string {
+  const text = toXml(item)
+  return text.length > outlineMax ? `${text.slice(0, outlineMax)}…` : text
+}
+
+function toXml({ tag, attrs, content }: Node): string {
+  const written = Object.entries(attrs).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`)
+  if (content === undefined) return `<${tag}${written.join('')}/>`
+  return `<${tag}${written.join('')}>${contentToXml(content)}</${tag}>`
+}
+
+function contentToXml(content: NonNullable<Node['content']>): string {
+  if (Array.isArray(content)) return content.map(toXml).join('')
+  return typeof content === 'string' ? content : `${content.length} bytes`
+}
+
 export const nowSeconds = (): string => Math.floor(Date.now() / 1000).toString()

@@ -17,26 +17,47 @@ export function maskPhone(digits: string): string {
 }
 
 /**
- * True when WhatsApp may know `dialled` under `linked`: some countries added a digit to mobile numbers
- * (Brazil 55 DDD [9], Mexico 52 [1], Argentina 54 [9]) and accounts exist in either form.
+ * Where one subscriber has two numbers: digits were added to the numbers of a country, and WhatsApp has accounts in either
+ * form. `prefix`, what was added, and the subscriber numbers that had no such digits before, as regular expressions. Others
+ * have one number: a landline of Brazil has no ninth digit, and the mobile number that looks like it is another person's.
  */
+export const addedDigits = [
+  { country: '55', prefix: '55[1-9][1-9]', added: '9', rest: '[6-9][0-9]{7}' },
+  { country: '52', prefix: '52', added: '1', rest: '[2-9][0-9]{9}' },
+  { country: '54', prefix: '54', added: '9', rest: '(?:11|[23][0-9])[0-9]{8}' },
+  // Ivory Coast, where the digits before depend on the operator, and so on the second digit after them.
+  { country: '225', prefix: '225', added: '01', rest: '[04-9][0-3][0-9]{6}' },
+  { country: '225', prefix: '225', added: '05', rest: '[04-9][4-6][0-9]{6}' },
+  { country: '225', prefix: '225', added: '07', rest: '[04-9][7-9][0-9]{6}' },
+  { country: '229', prefix: '229', added: '01', rest: '[24-69][0-9]{7}' },
+].map(({ country, prefix, added, rest }) => ({
+  country,
+  added,
+  long: `^(${prefix})${added}(${rest})$`,
+  short: `^(${prefix})(${rest})$`,
+}))
+
+const plans = addedDigits.map(({ long, short, ...rest }) => ({
+  ...rest,
+  long: new RegExp(long),
+  short: new RegExp(short),
+}))
+
+/** The same for all numbers of a subscriber: the form without the added digits. What is no number stays as it is. */
+export function subscriberOf(digits: string): string {
+  const plan = plans.find(({ long }) => long.test(digits))
+  return plan ? digits.replace(plan.long, '$1$2') : digits
+}
+
+/** Whether WhatsApp may know `dialled` under `linked`. */
 export function isSameSubscriber(dialled: string, linked: string): boolean {
-  return withoutMobileDigit(dialled) === withoutMobileDigit(linked)
+  return subscriberOf(dialled) === subscriberOf(linked)
 }
 
-/** The forms under which WhatsApp may know a number: itself, and the other one where `isSameSubscriber` has two. */
+/** The forms under which WhatsApp may know a number: itself, and the other one where the subscriber has two. */
 export function phoneForms(digits: string): string[] {
-  const short = withoutMobileDigit(digits)
-  const long = short
-    .replace(/^(55\d{2})(?=\d{8}$)/, (start) => `${start}9`)
-    .replace(/^52(?=\d{10}$)/, '521')
-    .replace(/^54(?=\d{10}$)/, '549')
+  const short = subscriberOf(digits)
+  const plan = plans.find((one) => one.short.test(short))
+  const long = plan ? short.replace(plan.short, `$1${plan.added}$2`) : short
   return [...new Set([digits, short, long])]
-}
-
-function withoutMobileDigit(digits: string): string {
-  return digits
-    .replace(/^(55\d{2})9(\d{8})$/, '$1$2')
-    .replace(/^521(\d{10})$/, '52$1')
-    .replace(/^549(\d{10})$/, '54$1')
 }

@@ -44,7 +44,7 @@ export const contactMutants: Mutant[] = [
   },
   {
     name: 'messages whose number is learnt are locked in another order than by receipts',
-    file: 'packages/db/src/queries/contacts/known-contacts.ts',
+    file: 'packages/db/src/queries/contacts/learn-contacts.ts',
     text: 'ORDER BY message.id FOR NO KEY UPDATE OF message',
     replacement: 'ORDER BY message.created_at DESC FOR NO KEY UPDATE OF message',
     test: {
@@ -55,22 +55,35 @@ export const contactMutants: Mutant[] = [
   {
     name: 'an opt-out of the number ignored for a message under its LID',
     file: 'packages/db/src/queries/contacts/opt-outs.ts',
-    text: "OR (message.recipient_jid LIKE '%@lid' AND",
-    replacement: "OR (message.recipient_jid LIKE '%@none' AND",
+    text: 'AND known.lid_jid = message.recipient_jid',
+    replacement: "AND known.lid_jid = message.recipient_jid || '@none'",
     test: {
       file: 'packages/db/test/known-contacts.test.ts',
       title: 'an opt-out of the number counts for a message that was stored under the LID meanwhile',
     },
   },
   {
-    name: 'an opt-out of a LID ends when its number is learnt',
-    file: 'packages/db/src/queries/contacts/known-contacts.ts',
-    text: 'SELECT account_id, number, created_at FROM moved_opt_outs AS moved\n    WHERE NOT EXISTS',
-    replacement:
-      'SELECT account_id, number, created_at FROM moved_opt_outs AS moved\n    WHERE false AND NOT EXISTS',
+    name: 'an opt-out of a LID lost with the next number of the LID',
+    file: 'packages/db/src/queries/contacts/joined-consents.ts',
+    text: '(VALUES (lid_jid), (number)) AS keys (key)',
+    replacement: '(VALUES (lid_jid)) AS keys (key)',
     test: {
-      file: 'packages/db/test/known-contacts.test.ts',
-      title: 'its opt-out counts for both, in every form of the number',
+      file: 'packages/db/test/joined-consents.test.ts',
+      title: '-a a=p a=q',
     },
+  },
+  {
+    name: 'an opt-in of another holder of a number ends the opt-out of the former one',
+    file: 'packages/db/src/queries/contacts/consent-steps.ts',
+    text: 'opt_outs.origin = member AND (is_asked OR is_lid)',
+    replacement: 'opt_outs.origin = member',
+    test: { file: 'packages/db/test/joined-consents.test.ts', title: '/p a=p b=p +b' },
+  },
+  {
+    name: 'an opt-in forgotten when its number turns out to belong to a LID',
+    file: 'packages/db/src/queries/contacts/joined-consents.ts',
+    text: 'opted_in.at > asked.at IS TRUE',
+    replacement: 'false',
+    test: { file: 'packages/db/test/joined-consents.test.ts', title: '-a +p a=p' },
   },
 ]

@@ -159,8 +159,8 @@ export const sendingMutants: Mutant[] = [
   {
     name: 'an opt-out counts for every account',
     file: 'packages/db/src/queries/contacts/opt-outs.ts',
-    text: 'opted.account_id = message.account_id AND (',
-    replacement: '(',
+    text: 'JOIN opt_outs AS opted ON opted.account_id = message.account_id AND opted.number',
+    replacement: 'JOIN opt_outs AS opted ON opted.number',
     test: {
       file: 'packages/db/test/opt-outs.test.ts',
       title: 'an opt-out of another account does not count',

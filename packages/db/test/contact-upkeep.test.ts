@@ -1,6 +1,6 @@
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { learnContacts } from '../src/queries/contacts/known-contacts.ts'
+import { learnContacts } from '../src/queries/contacts/learn-contacts.ts'
 import { insertOptOut } from '../src/queries/contacts/opt-outs.ts'
 import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
 import { insertReceivedMessages } from '../src/queries/messages/received-messages.ts'

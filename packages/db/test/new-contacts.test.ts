@@ -57,6 +57,14 @@ const claimAll = (messages: Stored[], given = fence) =>
     db,
     messages.map((message) => ({ ...message, fence: given, recipientJid: 'jid', setback: null })),
   )
+const listWithinBudget = () =>
+  listWaitingMessages(db, deviceId, {
+    except: [],
+    exceptNumbers: [],
+    without: ['newContacts'],
+    withinBudget: true,
+    limit: 9,
+  })
 const claim = async (message: Stored, given = fence) => (await claimAll([message], given))[0]
 
 const listCounted = async () =>
@@ -142,9 +150,17 @@ describe('a known contact does not count', () => {
       (number: string) => db.$client`
         INSERT INTO device_auth (device_id, type, id, value) VALUES (${deviceId}, 'token-holder', ${number}, '')`,
     ],
+    [
+      'it is known by a LID whose number was learnt later',
+      (number: string) => db.$client`
+        WITH known AS (
+          INSERT INTO contacts (account_id, lid_jid, number) VALUES (${accountId}, '17@lid', ${number}) RETURNING lid_jid)
+        INSERT INTO device_auth (device_id, type, id, value) SELECT ${deviceId}, 'token-holder', lid_jid, '' FROM known`,
+    ],
   ])('when %s', async (_, meet) => {
     await meet('5511987654321')
     const both = [await insert('5511987654321'), await insert('551187654321')]
+    expect(await listWithinBudget()).toHaveLength(both.length)
     for (const message of both) expect(await claim(message)).toMatchObject({ countedToday: null })
     expect(await listCounted()).toEqual([])
   })

@@ -41,6 +41,16 @@ test.each([
   expect(await isRefused(number, jid)).toBe(false)
 })
 
+test.each([
+  ['a landline', '551132654321', 'the mobile number of another person', '5511932654321'],
+  ['a mobile number', '5511932654321', 'the landline of another person', '551132654321'],
+])('an opt-out of %s of Brazil (%s) does not count for %s (%s)', async (_, optedOut, __, number) => {
+  await insertOptOut(owned.db, owned.accountId, optedOut)
+  expect(await isRefused(optedOut)).toBe(true)
+  expect(await isRefused(number)).toBe(false)
+  await deleteOptOut(owned.db, owned.accountId, optedOut)
+})
+
 test('an opt-out of another account does not count', async () => {
   const other = await insertAccount(owned.db, {
     email: 'b@example.com',

@@ -1,5 +1,5 @@
 import type { Database } from '../src/client.ts'
-import { learnContacts } from '../src/queries/contacts/known-contacts.ts'
+import { learnContacts } from '../src/queries/contacts/learn-contacts.ts'
 import { storeAuthWrites } from '../src/queries/credentials/device-auth.ts'
 import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
 import { cancelMessage } from '../src/queries/messages/cancel-message.ts'

@@ -177,6 +177,8 @@ const otherWrites = {
     'device-auth',
     'device-event-rows',
     'event-rows',
+    'joined-consents',
+    'known-contacts',
     'received-media-rows',
     'warm-up',
     'write-keys',

@@ -4,7 +4,7 @@ import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { exampleAddress } from '../messages/send-contract.ts'
 import { contactFields, toContactFields } from '../objects/contact-fields.ts'
-import { getContact } from '../parameters/recipient.ts'
+import { getContact, namedKey } from '../parameters/recipient.ts'
 import { detailOf, optOutParameters } from './opt-out.ts'
 
 export const optIn = defineOperation({
@@ -24,9 +24,9 @@ export const optIn = defineOperation({
   },
   async handle(given, call) {
     const { accountId } = call.principal
-    const { key, ...contact } = await getContact(call.context.db, accountId, given)
+    const contact = await getContact(call.context.db, accountId, given)
     const wasOptedOut = await call.context.db.transaction(async (tx) => {
-      const isChanged = await deleteOptOut(tx, accountId, key)
+      const isChanged = await deleteOptOut(tx, accountId, namedKey(given))
       if (!isChanged) return false
       await audit(tx, call, { target: `account:${accountId}`, result: 'opted_in', detail: detailOf(contact) })
       return true

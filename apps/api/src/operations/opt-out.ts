@@ -8,7 +8,7 @@ import { exampleAddress } from '../messages/send-contract.ts'
 import { exampleOptOut, optOutObject, toOptOutObject } from '../objects/opt-out-object.ts'
 import { lid, phone } from '../parameters/parameter-types.ts'
 import { unlessGiven } from '../parameters/parse-parameters.ts'
-import { getContact } from '../parameters/recipient.ts'
+import { getContact, namedKey } from '../parameters/recipient.ts'
 
 /** Of opt-out and opt-in. */
 export const optOutParameters = {
@@ -36,9 +36,9 @@ export const optOut = defineOperation({
   example: { given: { number: exampleAddress.number }, answer: exampleOptOut },
   async handle(given, call) {
     const { accountId } = call.principal
-    const { key, ...contact } = await getContact(call.context.db, accountId, given)
+    const contact = await getContact(call.context.db, accountId, given)
     return call.context.db.transaction(async (tx) => {
-      const { optOut, isNew } = await insertOptOut(tx, accountId, key)
+      const { optOut, isNew } = await insertOptOut(tx, accountId, namedKey(given))
       const entry = { target: `account:${accountId}`, result: 'opted_out', detail: detailOf(contact) }
       if (isNew) await audit(tx, call, entry)
       return toOptOutObject(optOut)

@@ -11,10 +11,15 @@ export function refuseBoth({ number, lid }: GivenContact): void {
   if (number !== undefined && lid !== undefined) throw invalidParameter('lid', 'cannot be given with number')
 }
 
-/** The contact that a request names by number or LID, as far as the account knows it. */
-export function getContact(db: Database, accountId: number, { number, lid }: GivenContact): Promise<Contact> {
+/** The key under which a request names its contact. */
+export function namedKey({ number, lid }: GivenContact): string {
   refuseBoth({ number, lid })
   const key = lid === undefined ? number : lidKey(lid)
-  if (key !== undefined) return findContact(db, accountId, key)
-  throw new Error('The operation takes requests without a contact')
+  if (key === undefined) throw new Error('The operation takes requests without a contact')
+  return key
+}
+
+/** The contact that a request names by number or LID, as far as the account knows it. */
+export function getContact(db: Database, accountId: number, given: GivenContact): Promise<Contact> {
+  return findContact(db, accountId, namedKey(given))
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import { type LearntContact, learnContacts } from '@wagate/db/queries/contacts/known-contacts'
+import { type LearntContact, learnContacts } from '@wagate/db/queries/contacts/learn-contacts'
 import { type AuthRead, type AuthValue, listAuthValues } from '@wagate/db/queries/credentials/device-auth'
 import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
 import { type DeviceState, findDeviceStates } from '@wagate/db/queries/devices/device-owner-view'

@@ -1,4 +1,4 @@
-import type { LearntContact } from '@wagate/db/queries/contacts/known-contacts'
+import type { LearntContact } from '@wagate/db/queries/contacts/learn-contacts'
 import type { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import { lidKey } from '@wagate/shared/contact-key'
 import type { SignalKeyStore } from 'baileys'

@@ -35,8 +35,12 @@ export const isToContact = (
       WHERE device_id = ${deviceId} AND (sent_at IS NOT NULL OR direction = 'in') AND ${isLately(sql)}
       UNION ALL
       SELECT id FROM device_auth WHERE device_id = ${deviceId} AND ${isContactValue(sql)}
+      UNION ALL
+      SELECT known.number FROM device_auth JOIN devices ON devices.id = device_id
+      JOIN contacts AS known ON known.account_id = devices.account_id AND known.lid_jid = device_auth.id
+      WHERE device_id = ${deviceId} AND ${isContactValue(sql)} AND known.number IS NOT NULL
       ${which === 'known' ? sql`` : sql`UNION ALL SELECT number FROM new_contacts WHERE device_id = ${deviceId} AND ${isLately(sql)}`}
-    ) AS contact, LATERAL ${numberForms(sql, sql`contact.number`)} AS forms (form)
+    ) AS contact, LATERAL ${numberForms(sql, 'contact.number')} AS forms (form)
     WHERE form IS NOT NULL
   )) IS TRUE`
 
@@ -44,14 +48,16 @@ export const isToContact = (
 export const isKnownOrCounted = (sql: postgres.Sql, message: string): Fragment => {
   const row = (column: string) => sql(`${message}.${column}`)
   return sql`EXISTS (
-    SELECT FROM ${numberForms(sql, sql`${row('number')}`)} AS forms (form)
+    SELECT FROM ${numberForms(sql, `${message}.number`)} AS forms (form)
     WHERE form IS NOT NULL AND (
       EXISTS (SELECT FROM messages AS earlier
         WHERE earlier.account_id = ${row('account_id')} AND earlier.number = form
           AND earlier.device_id = ${row('device_id')} AND (sent_at IS NOT NULL OR direction = 'in')
           AND ${isLately(sql)})
       OR EXISTS (SELECT FROM device_auth
-        WHERE device_id = ${row('device_id')} AND id = form AND ${isContactValue(sql)})
+        WHERE device_id = ${row('device_id')} AND ${isContactValue(sql)} AND id IN (
+          SELECT form UNION ALL SELECT lid_jid FROM contacts AS known
+          WHERE known.account_id = ${row('account_id')} AND known.number = form))
       OR EXISTS (SELECT FROM new_contacts
         WHERE device_id = ${row('device_id')} AND new_contacts.number = form AND ${isLately(sql)})))`
 }

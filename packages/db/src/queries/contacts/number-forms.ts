@@ -1,22 +1,22 @@
+import { addedDigits } from '@wagate/shared/phone'
 import type postgres from 'postgres'
 
 /**
- * A number, and the other form in which WhatsApp may know it: some countries added a digit to mobile numbers, and
- * accounts exist in either form (isSameSubscriber in packages/shared). For `FROM …, LATERAL`.
+ * SQL text: the forms under which WhatsApp may know a number, as `phoneForms` of packages/shared: itself, and the other one
+ * or null. `number` is SQL. What is no number, such as a LID, has one form. For `FROM …, LATERAL`.
  */
-export function numberForms(sql: postgres.Sql, number: postgres.Fragment): postgres.Fragment {
-  return sql`(VALUES (${number}), (CASE left(${number}, 2)
-    WHEN '55' THEN CASE length(${number})
-      WHEN 13 THEN regexp_replace(${number}, '^(55..)9', '\\1')
-      WHEN 12 THEN regexp_replace(${number}, '^(55..)', '\\19')
-    END
-    WHEN '52' THEN CASE length(${number})
-      WHEN 13 THEN regexp_replace(${number}, '^521', '52')
-      WHEN 12 THEN regexp_replace(${number}, '^52', '521')
-    END
-    WHEN '54' THEN CASE length(${number})
-      WHEN 13 THEN regexp_replace(${number}, '^549', '54')
-      WHEN 12 THEN regexp_replace(${number}, '^54', '549')
-    END
-  END))`
+export function formsOf(number: string): string {
+  const countries = [...new Set(addedDigits.map(({ country }) => country))].map((country) => {
+    const cases = addedDigits
+      .filter((plan) => plan.country === country)
+      .flatMap(({ long, short, added }) => [
+        `WHEN ${number} ~ '${long}' THEN regexp_replace(${number}, '${long}', '\\1\\2')`,
+        `WHEN ${number} ~ '${short}' THEN regexp_replace(${number}, '${short}', '\\1${added}\\2')`,
+      ])
+    return `WHEN starts_with(${number}, '${country}') THEN CASE ${cases.join(' ')} END`
+  })
+  return `(VALUES (${number}), (CASE ${countries.join(' ')} END))`
 }
+
+/** `formsOf` as a part of a statement. */
+export const numberForms = (sql: postgres.Sql, number: string) => sql.unsafe(formsOf(number))

@@ -1,12 +1,12 @@
 import { lidOf } from '@wagate/shared/contact-key'
-import { eventTypes } from '@wagate/shared/event-types'
 import { phoneForms } from '@wagate/shared/phone'
 import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { optOuts } from '../../schema/opt-outs.ts'
+import { askedSteps, type Consent } from './consent-steps.ts'
 import { knownOf } from './known-contacts.ts'
-import { numberForms } from './number-forms.ts'
+import { formsOf, numberForms } from './number-forms.ts'
 
 /** `key`: of the contact (contact-key.ts). `contact`: what the account knows of it besides. */
 export type OptOut = {
@@ -21,76 +21,99 @@ const columns = {
   contact: knownOf('opt_outs', 'number'),
 }
 
-/** In the order of the keys, from the one that follows `after`. */
+/**
+ * In the order of the keys, from the one that follows `after`. A person who has opted out under number and LID is listed once,
+ * by the number.
+ */
 export function listOptOuts(
   db: Database,
   accountId: number,
   { after, limit }: { after: string | undefined; limit: number },
 ): Promise<OptOut[]> {
   const rest = after === undefined ? undefined : gt(optOuts.number, after)
+  const isListedByNumber = sql`EXISTS (
+    SELECT FROM contacts AS known CROSS JOIN LATERAL ${sql.raw(formsOf('known.number'))} AS forms (form)
+    JOIN opt_outs AS other ON other.account_id = known.account_id AND other.number = form
+    WHERE known.account_id = ${optOuts.accountId} AND known.lid_jid = ${optOuts.number})`
   return db
     .select(columns)
     .from(optOuts)
-    .where(and(eq(optOuts.accountId, accountId), rest))
+    .where(and(eq(optOuts.accountId, accountId), rest, sql`NOT ${isListedByNumber}`))
     .orderBy(asc(optOuts.number))
     .limit(limit)
 }
 
-/** The account must not write to the contact of this key any more. Changes nothing when that is so already. */
+type Transaction = Pick<Database, 'execute' | 'select'>
+
+/**
+ * The account must not write to the contact of this key any more. Changes nothing when that is so already. A contact that was
+ * named by its LID is that person also when its number is known.
+ */
 export async function insertOptOut(
-  db: Pick<Database, 'execute' | 'select'>,
+  db: Transaction,
   accountId: number,
   key: string,
 ): Promise<{ optOut: OptOut; isNew: boolean }> {
-  const own = ofContact(accountId, key)
   if (lidOf(key) !== null)
     await db.execute(sql`
       INSERT INTO contacts (account_id, lid_jid) VALUES (${accountId}, ${key})
       ON CONFLICT ON CONSTRAINT contacts_pk DO NOTHING`)
-  const told = await db.execute(sql`
-    WITH changed AS (
-      INSERT INTO opt_outs (account_id, number)
-      SELECT ${accountId}::int, ${key}::text
-      WHERE NOT EXISTS (SELECT FROM opt_outs WHERE ${own})
-      ON CONFLICT ON CONSTRAINT opt_outs_pk DO NOTHING RETURNING account_id, number
-    )
-    ${insertEvents('recipient.opted_out')} RETURNING id`)
-  const [optOut] = await db.select(columns).from(optOuts).where(own).limit(1)
+  const isNew = await ask(db, accountId, key, 'opt-out')
+  const [optOut] = await db
+    .select(columns)
+    .from(optOuts)
+    .where(ofPerson(accountId, key))
+    .orderBy(sql`${optOuts.number} LIKE '%@lid'`)
+    .limit(1)
   if (!optOut) throw new Error('The opt-out was not stored')
-  return { optOut, isNew: told.length > 0 }
+  return { optOut, isNew }
 }
 
 /** The account may write to the contact again. False when it might before. */
-export async function deleteOptOut(
+export const deleteOptOut = (db: Pick<Database, 'execute'>, accountId: number, key: string) =>
+  ask(db, accountId, key, 'opt-in')
+
+/** Whether it changed anything. */
+async function ask(
   db: Pick<Database, 'execute'>,
   accountId: number,
   key: string,
+  consent: Consent,
 ): Promise<boolean> {
-  const deleted = await db.execute(sql`
-    WITH changed AS (
-      DELETE FROM opt_outs WHERE ${ofContact(accountId, key)}
-      RETURNING account_id, number
+  const told = await db.execute(sql`
+    WITH asked AS MATERIALIZED (
+      SELECT ${accountId}::int AS account_id, ${key}::text AS key, NULL::text AS number, ${consent}::text AS consent
     ),
-    told AS (${insertEvents('recipient.opted_in')})
-    SELECT number FROM changed`)
-  return deleted.length > 0
+    ${sql.raw(askedSteps)}
+    SELECT type FROM told_consents`)
+  return told.length > 0
 }
 
-/** In either form of a number. */
-function ofContact(accountId: number, key: string): SQL | undefined {
-  return and(eq(optOuts.accountId, accountId), inArray(optOuts.number, phoneForms(key)))
-}
-
-const insertEvents = (type: 'recipient.opted_out' | 'recipient.opted_in'): SQL => sql`
-  INSERT INTO events (account_id, type, data)
-  SELECT account_id, ${eventTypes[type]}, jsonb_build_object('number', number) FROM changed`
+/** Under every key of the person that is known. */
+const ofPerson = (accountId: number, key: string): SQL => sql`
+  ${optOuts.accountId} = ${accountId} AND ${optOuts.number} IN (
+    SELECT form FROM (VALUES ${sql.join(
+      phoneForms(key).map((form) => sql`(${form}::text)`),
+      sql`, `,
+    )}) AS forms (form)
+    UNION ALL
+    SELECT form FROM contacts AS known CROSS JOIN LATERAL ${sql.raw(formsOf('known.number'))} AS forms (form)
+    WHERE known.account_id = ${accountId} AND known.lid_jid = ${key}
+    UNION ALL
+    SELECT lid_jid FROM contacts AS known
+    WHERE known.account_id = ${accountId} AND ${inArray(sql`known.number`, phoneForms(key))})`
 
 /** SQL: whether the recipient of `message`, which WhatsApp knows by its `recipient_jid`, must not be written to. */
 export const isOptedOut = (client: postgres.Sql) => client`EXISTS (
-  SELECT FROM opt_outs AS opted WHERE opted.account_id = message.account_id AND (
-    opted.number IN (SELECT form FROM ${numberForms(client, client`message.number`)} AS forms (form))
-    OR opted.number IN (split_part(message.recipient_jid, '@', 1), message.recipient_jid)
-    -- For a message that was stored under the LID while the number was being learnt.
-    OR (message.recipient_jid LIKE '%@lid' AND opted.number IN (
-      SELECT form FROM contacts AS known CROSS JOIN LATERAL ${numberForms(client, client`known.number`)} AS forms (form)
-      WHERE known.account_id = message.account_id AND known.lid_jid = message.recipient_jid))))`
+  SELECT FROM (
+    SELECT form AS key FROM ${numberForms(client, 'message.number')} AS forms (form)
+    UNION ALL
+    VALUES (split_part(message.recipient_jid, '@', 1)), (message.recipient_jid)
+    -- For what was stored while the number was being learnt.
+    UNION ALL
+    SELECT form FROM contacts AS known CROSS JOIN LATERAL ${numberForms(client, 'known.number')} AS forms (form)
+    WHERE known.account_id = message.account_id AND known.lid_jid = message.recipient_jid
+    UNION ALL
+    SELECT known.lid_jid FROM ${numberForms(client, 'message.number')} AS forms (form) JOIN contacts AS known
+      ON known.account_id = message.account_id AND known.number = form
+  ) AS person JOIN opt_outs AS opted ON opted.account_id = message.account_id AND opted.number = person.key)`

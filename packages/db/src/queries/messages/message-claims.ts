@@ -64,7 +64,7 @@ export type FirstClaim = Claimed & { countedToday: string | null; day: number }
  */
 export async function claimFirstMessages(db: Database, claims: Claim[]): Promise<(FirstClaim | undefined)[]> {
   const sql = db.$client
-  const forms = sql`${numberForms(sql, sql`marked.number`)} AS forms (form)`
+  const forms = sql`${numberForms(sql, 'marked.number')} AS forms (form)`
   const marked = await sql<(FirstClaim & { id: string })[]>`
     WITH valid AS (${fencesOf(sql, claims.map(fenceIn))}),
     marked AS (${mark(sql, claims)}),

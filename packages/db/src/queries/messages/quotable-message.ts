@@ -1,7 +1,7 @@
 import { earlierMessageId, messageIdOf, timeOfMessageId } from '@wagate/shared/ids'
 import { type QuotedMessage, quotedCharsMax } from '@wagate/shared/objects/message-content'
+import { phoneForms } from '@wagate/shared/phone'
 import type { Database } from '../../client.ts'
-import { numberForms } from '../contacts/number-forms.ts'
 import { isCreatedAround } from './message-time.ts'
 
 /**
@@ -33,7 +33,7 @@ export async function findQuotable(
         AND device_id IN (SELECT id FROM devices WHERE account_id = ${accountId} AND sender = ${sender})`
   const isOfContact = contact
     ? sql`AND (recipient_jid = ${contact.lidJid}
-        OR number IN (SELECT form FROM ${numberForms(sql, sql`${contact.key}::text`)} AS forms (form)))`
+        OR number = ANY (${phoneForms(contact.key)}::text[]))`
     : sql`AND number <> ''`
   const [row] = await sql<(QuotedMessage & { contactKey: string; lidJid: string | null })[]>`
     SELECT number AS "contactKey", CASE WHEN recipient_jid LIKE '%@lid' THEN recipient_jid END AS "lidJid", wa_id AS wa_message_id, id AS message_id, direction = 'out' AS from_me, type,

@@ -1,7 +1,7 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
+import { phoneForms } from '@wagate/shared/phone'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
-import { numberForms } from '../contacts/number-forms.ts'
 import { type Told, toldAccounts, wakeReaders } from '../devices/device-event-rows.ts'
 import { insertMessageEvents } from '../statements/event-rows.ts'
 import { expectOwner, type Fence, fenceOf } from '../statements/fence.ts'
@@ -53,7 +53,7 @@ export async function requestReadOfChat(
       SELECT message.id, message.created_at, message.device_id
       FROM messages AS message JOIN device ON device.id = message.device_id
       WHERE message.account_id = ${accountId} AND message.direction = 'in' AND message.read_at IS NULL
-        AND message.number IN (SELECT form FROM ${numberForms(sql, sql`${key}::text`)} AS forms (form))
+        AND message.number = ANY (${phoneForms(key)}::text[])
         AND message.created_at >= now() - ${readChatMax.days} * interval '1 day'
       ORDER BY message.created_at DESC, message.id DESC
       LIMIT ${readChatMax.messages}

@@ -103,6 +103,7 @@ export const deletionKinds: Kind[] = [
   kind('messages', 'messages'),
   kind('events', 'events'),
   kind('opt_outs', 'opt_outs'),
+  kind('opt_ins', 'opt_ins'),
   kind('contacts', 'contacts'),
   kind('idempotency_keys', 'idempotency_keys'),
   kind('stream_tokens', 'stream_tokens'),

@@ -1,6 +1,7 @@
 import { lidKey } from '@wagate/shared/contact-key'
 import type { EventPosition } from '@wagate/shared/event-ids'
 import type { MessageRow } from '@wagate/shared/objects/message-object'
+import { isSameSubscriber } from '@wagate/shared/phone'
 import type { Database } from '../../client.ts'
 import type { HistoryFilter } from '../messages/history-filter.ts'
 import { listEvents } from './event-feed.ts'
@@ -27,12 +28,15 @@ export async function listUpdatedMessages(
 }
 
 function matches(message: MessageRow, filter: HistoryFilter): boolean {
-  const { lid, contactKey, from, to, ...fields } = filter
+  const { number, lid, contactKey, from, to, ...fields } = filter
   const { createdAt, contactJid } = message
   const isEqual = (name: keyof typeof fields) => fields[name] === undefined || fields[name] === message[name]
   return (
-    (['sender', 'number', 'direction', 'type', 'status'] as const).every(isEqual) &&
-    (lid === undefined || contactJid === lidKey(lid) || message.number === (contactKey ?? lidKey(lid))) &&
+    (['sender', 'direction', 'type', 'status'] as const).every(isEqual) &&
+    (number === undefined || isSameSubscriber(number, message.number)) &&
+    (lid === undefined ||
+      contactJid === lidKey(lid) ||
+      isSameSubscriber(contactKey ?? lidKey(lid), message.number)) &&
     (from === undefined || createdAt >= from) &&
     (to === undefined || createdAt < to)
   )

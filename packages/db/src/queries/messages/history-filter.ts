@@ -1,7 +1,8 @@
 import { lidKey } from '@wagate/shared/contact-key'
 import type { MessageType } from '@wagate/shared/message-kinds'
+import { phoneForms } from '@wagate/shared/phone'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import { messages } from '../../schema/messages.ts'
 import { isScheduled } from '../devices/reported-status.ts'
 
@@ -32,7 +33,7 @@ export function conditionsOf(filter: HistoryFilter): Conditions {
   const { sender, number, lid, contactKey, direction, type, status, from, to } = filter
   const isIncoming = direction === 'in' || status === 'received'
   const [first, ...rest] = given(
-    number !== undefined && eq(messages.number, number),
+    number !== undefined && isOneOf(phoneForms(number)),
     status === 'failed' && isNotNull(messages.errorCode),
     // Written out: with a parameter, Postgres could not tell that the partial index has all these rows.
     isIncoming && sql`${messages.direction} = 'in'`,
@@ -58,9 +59,14 @@ function given(...conditions: (SQL | false | undefined)[]): SQL[] {
   return conditions.filter((condition) => condition instanceof Object)
 }
 
+/** Most numbers have one form, for which the index has the rows in their order. */
+function isOneOf([first = '', ...others]: string[]): SQL {
+  return others.length === 0 ? eq(messages.number, first) : inArray(messages.number, [first, ...others])
+}
+
 /** It may have been written to by its number, or have written before its number was known. */
 function isOfLid(lid: string, key: string): SQL | undefined {
-  return or(eq(messages.recipientJid, lidKey(lid)), eq(messages.number, key))
+  return or(eq(messages.recipientJid, lidKey(lid)), isOneOf(phoneForms(key)))
 }
 
 function hasStatus(status: MessageStatus): SQL | undefined {

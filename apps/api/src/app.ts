@@ -16,6 +16,16 @@ import { answerFile } from './pages/page-file.ts'
 import { installationFile, operationPages, pageFiles } from './pages/pages.ts'
 import { answerMedia } from './received-media/answer-media.ts'
 
+/** Where a program, or a person with curl, can go on from "/". */
+const startingPoints = {
+  ok: true,
+  name: 'wagate',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  link: '/link',
+  health: '/health/ready',
+}
+
 export function makeApp(gateway: Gateway): Hono<{ Bindings: HttpBindings }> {
   const { context, reception, metrics } = gateway
   const { config, log } = context
@@ -47,6 +57,7 @@ export function makeApp(gateway: Gateway): Hono<{ Bindings: HttpBindings }> {
         allowMethods(request, ['GET', 'HEAD']) === 'options' ? { status: 204 } : answer(request),
       ),
     )
+  publish('/', async () => ({ status: 200, body: startingPoints }))
   for (const check of [live, ready]) publish(check.path, (request) => check.answer(gateway, request))
   // Built on the first request, so that it does not delay the start.
   let document: string | undefined

@@ -21,7 +21,7 @@ afterAll(() => gateway.close())
 
 const open = (path: string) => fetch(gateway.url + path, { headers: { accept } })
 
-test.each(paths.flatMap((path) => [path, `${path}/`]))(
+test.each(['/', ...paths.flatMap((path) => [path, `${path}/`])])(
   '%s is a page with a policy that forbids other origins',
   async (path) => {
     const answer = await open(path)
@@ -45,6 +45,19 @@ test.each(['*/*', 'application/json', 'application/json, text/html'])(
     const answer = await fetch(`${gateway.url}/sign-up`, { headers: { accept: accepted } })
     expect(answer.ok).toBe(false)
     expect(await answer.json()).toMatchObject({ ok: false })
+  },
+)
+
+test.each([undefined, '*/*', 'application/json'])(
+  'a program that gets / with Accept: %s learns in JSON where to go on',
+  async (accepted) => {
+    const answer = await fetch(gateway.url, accepted ? { headers: { accept: accepted } } : {})
+    expect(answer.status).toBe(200)
+    const { ok, name, ...paths }: Record<string, unknown> = JSON.parse(await answer.text())
+    expect({ ok, name }).toEqual({ ok: true, name: 'wagate' })
+    for (const path of Object.values(paths).map(String))
+      expect({ path, status: (await open(path)).status }).toEqual({ path, status: 200 })
+    expect((await fetch(gateway.url, { method: 'POST' })).status).toBe(405)
   },
 )
 
@@ -88,6 +101,29 @@ describe.skipIf(!browserPath)('in a browser', () => {
     browser = await chromium.launch({ executablePath: browserPath ?? '', args: ['--no-sandbox'] })
   })
   afterAll(() => browser.close())
+
+  test('the page at / offers accounts and simulated phones only where there are any', async () => {
+    const shown = async (settings: Record<string, string>) => {
+      const port = String(await freePort())
+      const replica = await startReplica(gateway, { PORT: port, ...settings })
+      const page = await browser.newPage()
+      try {
+        await page.goto(replica.url, { waitUntil: 'networkidle' })
+        const links = page.locator('a:visible')
+        return await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+      } finally {
+        await page.close()
+        await replica.close()
+      }
+    }
+    const always = ['/docs', '/openapi.json', '/link', '/health/ready']
+    expect((await shown({})).toSorted()).toEqual(always.toSorted())
+    const mailing = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.com', PUBLIC_URL: gateway.url }
+    const open = await shown({ ...mailing, SIGN_UP: 'open' })
+    expect(open.toSorted()).toEqual([...always, '/account', '/sign-up'].toSorted())
+    const invited = await shown({ ...mailing, SIGN_UP: 'invite' })
+    expect(invited.toSorted()).toEqual([...always, '/account'].toSorted())
+  })
 
   test('the pages say that nobody can sign up or in while SIGN_UP is off', async () => {
     const page = await browser.newPage()

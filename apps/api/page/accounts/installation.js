@@ -1,9 +1,5 @@
+import { installation } from '../shared/installation.js'
 import { say } from '../shared/view.js'
-
-/** What pages may know of the gateway before a person has signed in. Empty if it cannot be read. */
-export const installation = fetch('/accounts/installation.json')
-  .then((response) => response.json())
-  .catch(() => ({}))
 
 const closed = {
   off: 'People have no accounts on this gateway. Ask its operator for an API key.',

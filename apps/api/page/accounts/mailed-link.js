@@ -1,7 +1,7 @@
 import { onSubmit } from '../shared/form.js'
 import { call } from '../shared/gateway.js'
+import { installation } from '../shared/installation.js'
 import { element, say } from '../shared/view.js'
-import { installation } from './installation.js'
 import { sentenceOf } from './sentences.js'
 
 /** The secret of a link that came by mail. It leaves the address bar and the history before anything else happens. */

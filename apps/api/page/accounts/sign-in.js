@@ -1,6 +1,7 @@
 import { onSubmit, startRevealing } from '../shared/form.js'
+import { installation } from '../shared/installation.js'
 import { element, say } from '../shared/view.js'
-import { installation, isClosed } from './installation.js'
+import { isClosed } from './installation.js'
 import { isWrong, sentenceOf } from './sentences.js'
 import { openAccount } from './session.js'
 

@@ -11,9 +11,18 @@ function pageFile(path: string): PageFile {
 
 const namesOfFiles = {
   shared: [
-    ...['ask.js', 'copy.js', 'form.js', 'gateway.js', 'link-session.js', 'make-element.js', 'view.js'],
-    'page.css',
+    ...[
+      'ask.js',
+      'copy.js',
+      'form.js',
+      'gateway.js',
+      'installation.js',
+      'link-session.js',
+      'make-element.js',
+    ],
+    ...['view.js', 'page.css'],
   ],
+  home: ['home.js', 'home.css'],
   link: ['follow-pairing.js', 'link.js', 'passkey.js', 'sentences.js', 'view.js', 'link.css'],
   accounts: [
     ...['account.js', 'credentials.js', 'first-commands.js', 'installation.js', 'keys.js', 'mailed-link.js'],
@@ -36,9 +45,9 @@ export const pageFiles: Record<string, PageFile> = {
   ),
 }
 
-/** Pages on the paths of operations that only take POST. They are for clients that prefer HTML to JSON. */
+/** Pages on paths that answer programs in JSON. They are for clients that prefer HTML. */
 export const operationPages: Record<string, PageFile> = Object.assign(
-  {},
+  { '/': pageFile('home/index.html') },
   ...['sign-up', 'sign-in', 'reset-password'].map((name) =>
     served(`/${name}`, pageFile(`accounts/${name}.html`)),
   ),

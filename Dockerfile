@@ -45,7 +45,7 @@ COPY --from=build /app/packages/db/migrations packages/db/migrations
 COPY --from=build /app/apps/api/dist apps/api/dist
 COPY --from=build /app/apps/api/page apps/api/page
 COPY --from=build /app/apps/worker/dist apps/worker/dist
-COPY scripts/migrate.mjs scripts/roles.mjs scripts/healthcheck.mjs scripts/
+COPY scripts/env-file.mjs scripts/load-compiled.mjs scripts/migrate.mjs scripts/roles.mjs scripts/healthcheck.mjs scripts/
 # A volume that is mounted here gets this owner.
 RUN mkdir -p -m 700 /var/lib/wagate/media && chown node:node /var/lib/wagate/media
 USER node

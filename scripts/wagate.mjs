@@ -2,7 +2,9 @@
 // The command of operators: `node scripts/wagate.mjs admin create --email you@example.com`, `… keys rotate`.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { loadEnvFile } from './env-file.mjs'
 
+loadEnvFile()
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ofWorker = ['keys', 'shards', 'network', 'signal-format', 'housekeeping', 'dispatcher']
 const app = ofWorker.includes(process.argv[2] ?? '') ? 'worker' : 'api'

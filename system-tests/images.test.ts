@@ -66,6 +66,14 @@ afterAll(async () => {
 }, 30_000)
 
 test('the images hold all that migrates, administers, links a sender, sends and stops', async () => {
+  const unset = { DATABASE_URL: '' }
+  for (const script of ['scripts/migrate.mjs', 'scripts/roles.mjs'])
+    await expect(runToEnd('migrate', ['node', script], unset)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The configuration is not usable:\n {2}DATABASE_URL: is required\n(?!.*\n {4}at )/s,
+      ),
+    })
   await runToEnd('migrate')
   const secret = randomBytes(16).toString('hex')
   const passwords = {

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { loadEnvFile } from '../../scripts/env-file.mjs'
 import { readStartArguments } from '../../scripts/start-arguments.mjs'
 import { repository } from './app-process.ts'
 import { type Devnet, startDevnet } from './devnet.ts'
@@ -9,8 +9,7 @@ import { summarize } from './summary.ts'
 const sameSignalMs = 800
 
 const args = readStartArguments(process.argv.slice(2))
-const envFile = join(repository, '.env')
-if (existsSync(envFile)) process.loadEnvFile(envFile)
+const fromEnvFile = loadEnvFile()
 
 const startedAt = performance.now()
 const stopping = new AbortController()
@@ -48,7 +47,9 @@ if (stopping.signal.aborted) leave()
 
 async function greet(ready: Devnet): Promise<void> {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-  console.log(`\n${summarize(ready, await isAccepted(ready))}\n\n(ready after ${seconds} s)`)
+  console.log(
+    `\n${summarize(ready, { isKeyAccepted: await isAccepted(ready), fromEnvFile })}\n\n(ready after ${seconds} s)`,
+  )
 }
 
 /** The kept key may belong to another database than the one that DATABASE_URL names today. */

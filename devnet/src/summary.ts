@@ -1,18 +1,30 @@
-import { relative } from 'node:path'
+import { lstatSync, realpathSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { adminKeyFile, environmentFile } from './data-folder.ts'
 import type { Devnet } from './devnet.ts'
 
 const sender = '15550100001'
 const recipient = '15550100002'
 
-/** The text after a start: addresses, the key and commands to paste. */
-export function summarize(devnet: Devnet, isKeyAccepted: boolean): string {
-  return [heading(devnet), facts(devnet), keyNote(devnet, isKeyAccepted), commands(devnet), ending].join(
-    '\n\n',
-  )
+type Known = {
+  isKeyAccepted: boolean
+  /** The names of the settings that .env has changed. */
+  fromEnvFile: string[]
 }
 
-const ending = 'Ctrl-C stops everything; the data stays.'
+/** The text after a start: addresses, the key and commands to paste. */
+export function summarize(devnet: Devnet, { isKeyAccepted, fromEnvFile }: Known): string {
+  return [
+    heading(devnet),
+    facts(devnet, fromEnvFile),
+    keyNote(devnet, isKeyAccepted),
+    commands(devnet),
+    ending(devnet),
+  ].join('\n\n')
+}
+
+const ending = ({ simulator }: Devnet) =>
+  `Ctrl-C stops everything; the data stays${simulator ? ', except the chats on the simulated phones' : ''}.`
 
 function heading({ simulator }: Devnet): string {
   return simulator
@@ -20,10 +32,12 @@ function heading({ simulator }: Devnet): string {
     : 'wagate is ready, connected to the REAL WhatsApp network: messages reach people.'
 }
 
-function facts({ apiUrl, simulator, dataFolder, about, names }: Devnet): string {
+function facts({ apiUrl, simulator, dataFolder, about, names }: Devnet, fromEnvFile: string[]): string {
   const workers = names().filter((name) => name.startsWith('worker'))
   const lines: [string, string][] = [
     ['API', apiUrl],
+    ['Try it', `${apiUrl}/docs (every operation, with a form)`],
+    ['Link', `${apiUrl}/link (the page that links a sender)`],
     ...(simulator
       ? [
           ['Phones', `${simulator.controlUrl} (the simulated handsets and their chats)`] as const,
@@ -32,12 +46,23 @@ function facts({ apiUrl, simulator, dataFolder, about, names }: Devnet): string 
         ]
       : []),
     ['Workers', workers.join(', ')],
+    ...(fromEnvFile.length > 0 ? [['From .env', fromEnvFile.join(', ')] as const] : []),
+    ['Data', dataFolders(dataFolder)],
     ['Postgres', about.postgres],
     ['Redis', about.redis],
     ['Admin key', shown(adminKeyFile(dataFolder))],
     ['Logs', shown(`${dataFolder}/logs`)],
   ].map(([name = '', value = '']) => [name, value])
   return lines.map(([name, value]) => `  ${name.padEnd(10)} ${value}`).join('\n')
+}
+
+/** Root's Postgres runs under another account, and its files may be where that account can reach them. */
+function dataFolders(dataFolder: string): string {
+  const postgres = join(dataFolder, 'postgres')
+  const isElsewhere = lstatSync(postgres, { throwIfNoEntry: false })?.isSymbolicLink()
+  return isElsewhere
+    ? `${shown(dataFolder)}, and of Postgres, because you are root, ${realpathSync(postgres)}`
+    : shown(dataFolder)
 }
 
 function keyNote({ adminKey, dataFolder }: Devnet, isKeyAccepted: boolean): string {

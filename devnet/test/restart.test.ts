@@ -27,14 +27,14 @@ async function send(gateway: ReturnType<typeof makeGatewayClient>, message: stri
 
 it('keeps its devices linked and its history over a restart of everything', async () => {
   devnet = await startDevnet({ dataFolder, workers: 1, shards: 4 })
-  printed.push(summarize(devnet, true))
+  printed.push(summarize(devnet, { isKeyAccepted: true, fromEnvFile: [] }))
   const before = makeGatewayClient(devnet)
   await before.link(sender)
   const first = await send(before, 'before the restart')
   await devnet.close()
 
   devnet = await startDevnet({ dataFolder, workers: 1, shards: 4 })
-  printed.push(summarize(devnet, true))
+  printed.push(summarize(devnet, { isKeyAccepted: true, fromEnvFile: [] }))
   const after = makeGatewayClient(devnet)
   await until('the device is back', async () => (await after.statusOf(sender)).status === 'connected')
   const second = await send(after, 'after the restart')

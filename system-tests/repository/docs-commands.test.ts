@@ -1,8 +1,8 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { repository } from '@wagate/devnet/app-process'
+import { operatorCommands } from '@wagate/shared/operator-commands'
 import { settings } from '@wagate/shared/settings'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -66,24 +66,12 @@ test('every file that Node runs in a command exists', () => {
   )
 })
 
-test('every subcommand of wagate in a command exists, and scripts/wagate.mjs finds it', {
-  timeout: 120_000,
-}, async () => {
-  const found = argumentsOf(/(?:scripts\/wagate\.mjs|dist\/cli\.js) ([a-z-]+(?: [a-z]+)?)/g)
-  const [, ofWorker = ''] = /const ofWorker = \[(.*?)\]/s.exec(read('scripts/wagate.mjs')) ?? []
-  // Each starts a process from source, so one of each app tells the subcommands of all its subjects.
-  const [usageOfApi, usageOfWorker] = await Promise.all([usageOf('admin'), usageOf('keys')])
-  expect(ofWorker).toContain("'keys'")
-  expectAll(found, 6, (name) => {
-    const usage = ofWorker.includes(`'${name.split(' ')[0]}'`) ? usageOfWorker : usageOfApi
-    return usage.includes(`wagate ${name}`)
-  })
+test('every subcommand of wagate in a command exists', () => {
+  const found = argumentsOf(/(?:scripts\/wagate\.mjs|dist\/cli\.js) ([a-z][a-z-]+(?: [a-z]+)?)/g)
+  expectAll(found, 6, (name) =>
+    operatorCommands.some(({ call }) => call === name || call.startsWith(`${name} `)),
+  )
 })
-
-async function usageOf(subject: string): Promise<string> {
-  const args = ['scripts/wagate.mjs', subject, '--help']
-  return (await promisify(execFile)(process.execPath, args, { cwd: repository })).stderr
-}
 
 test('every benchmark in a command exists', () => {
   const found = argumentsOf(/(?:bench\/run\.mjs|npm run bench --|^bench) ([a-z][\w-]*)/g)

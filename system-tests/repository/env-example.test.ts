@@ -13,6 +13,10 @@ it('.env.example names every setting, and nothing else', () => {
   expect([...shown.keys()].sort()).toEqual(Object.keys(settings).sort())
 })
 
+it('a copy of .env.example changes nothing', () => {
+  expect(lines.filter((line) => !/^(#|$)/.test(line))).toEqual([])
+})
+
 it.each(Object.entries(settings))('.env.example shows the default of %s', (name, schema) => {
   const example = shown.get(name) ?? ''
   const byDefault = schema.safeParse(undefined)

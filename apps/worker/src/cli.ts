@@ -4,7 +4,9 @@ import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
 import { setNetwork, setShards } from '@wagate/db/queries/statements/installation'
 import { readEnv } from '@wagate/runtime/env'
 import { makeLogger } from '@wagate/runtime/logger'
+import { runCommand } from '@wagate/runtime/run-command'
 import { untilAborted } from '@wagate/runtime/until-aborted'
+import { helpInsteadOf } from '@wagate/shared/operator-commands'
 import { settings } from '@wagate/shared/settings'
 import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
 import { readMasterKeys } from './config/master-keys.ts'
@@ -51,7 +53,7 @@ const sayEveryMs = 2000
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
 
-process.exitCode = await run(process.argv.slice(2))
+await runCommand(usage, () => run(process.argv.slice(2)))
 
 async function run(args: string[]): Promise<number> {
   const { positionals, values } = parseArgs({
@@ -62,7 +64,8 @@ async function run(args: string[]): Promise<number> {
   const [subject, verb, value] = positionals
   const shards = SHARDS.safeParse(value)
   const network = WHATSAPP_NETWORK.safeParse(value)
-  if (!values.help) {
+  const help = helpInsteadOf('worker', subject)
+  if (!values.help && !help) {
     if (positionals.join(' ') === 'keys rotate') return rotateKeys()
     if (positionals.join(' ') === 'housekeeping') return runHousekeeping()
     if (positionals.join(' ') === 'dispatcher') return runDispatcher(process.env, stopping.signal)
@@ -72,7 +75,7 @@ async function run(args: string[]): Promise<number> {
     if (subject === 'signal-format' && verb === 'set' && (value === '1' || value === '2'))
       return changeFormat(value === '1' ? 1 : 2)
   }
-  console.error(usage)
+  console.error(help ?? usage)
   return values.help ? 0 : 2
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /**
  * Reads the variables of `shape` from an environment. Empty strings count as absent.
- * Throws one Error that names every bad variable, never its value (it may be a secret).
+ * Throws one ConfigurationError that names every bad variable, never its value (it may be a secret).
  */
 export function readEnv<Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -14,11 +14,16 @@ export function readEnv<Shape extends z.ZodRawShape>(
   throw unusable(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
 }
 
-/** Throws one Error that names all problems, if there are any: what is wrong with several variables together. */
+/** Throws one ConfigurationError that names all problems, if there are any: what is wrong with several variables together. */
 export function refuseProblems(problems: string[]): void {
   if (problems.length > 0) throw unusable(problems)
 }
 
-function unusable(problems: string[]): Error {
-  return new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+/** What an operator has to mend. Its message never contains a value. */
+export class ConfigurationError extends Error {}
+
+function unusable(problems: string[]): ConfigurationError {
+  return new ConfigurationError(
+    `The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+  )
 }

@@ -31,6 +31,15 @@ describe('the document', () => {
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   })
 
+  test('says of GET and POST alike that an operation needs a key', () => {
+    const keys = [{ header: [] }, { query: [] }, { bearer: [] }]
+    for (const { name, isPublic } of operations) {
+      const { get, post } = document.paths[`/${name}`] ?? {}
+      for (const method of [get, post])
+        if (method) expect([name, method.security]).toEqual([name, isPublic ? [] : keys])
+    }
+  })
+
   test('is valid OpenAPI 3.1 for the official schema', async () => {
     expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true })
   })

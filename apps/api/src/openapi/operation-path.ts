@@ -39,19 +39,13 @@ export function operationPath(operation: Operation): OpenApiPath {
 }
 
 function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOperation, 'parameters'> {
-  const { name, summary, methods, takesFile } = operation
+  const { name, summary, methods } = operation
   const id = name.replaceAll(/[-/](.)/g, (_, letter: string) => letter.toUpperCase())
   return {
     operationId: method === 'GET' && methods.includes('POST') ? `${id}ByGet` : id,
     tags: [name],
     summary,
-    security: operation.isPublic
-      ? []
-      : [
-          ...Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })),
-          // api_key in the body, for which OpenAPI has no security scheme.
-          ...(method === 'POST' && !takesFile ? [{}] : []),
-        ],
+    security: operation.isPublic ? [] : Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })),
     responses: {
       200: success(operation),
       ...errorResponses(documentedErrors(operation, method), headersOfAll),
@@ -82,7 +76,7 @@ function headerParameters(operation: Operation): Reference[] {
 
 const apiKey: JsonSchema = {
   type: 'string',
-  description: 'API key, if not sent in a header or the query',
+  description: 'API key, in place of a header or the query. OpenAPI has no security scheme for it',
   writeOnly: true,
 }
 

@@ -44,7 +44,7 @@ const parameters = z
 
 export const messages = defineOperation({
   name: 'messages',
-  summary: 'Return the last 200 messages of the account, newest first',
+  summary: 'Return the history of the account with filters, newest message first, up to 200 at a time',
   methods: ['GET'],
   changes: false,
   parameters,

@@ -58,7 +58,7 @@ export const eventKinds: Record<EventType, EventKind> = {
     { reason: 'temporarily_banned', detail: 'groups', login_after: '2026-01-31T18:00:00.000Z' },
   ),
   'device.qr': deviceData(
-    'A QR code can be scanned. It changes every 20 seconds without another event: get it with pairing-status. Recorded again when WhatsApp has made the code that was shown useless before its time',
+    'A QR code can be scanned. The first lasts up to a minute, and later ones change every 20 seconds without another event: get the current one with pairing-status. Recorded again when WhatsApp has made the code that was shown useless before its time',
     { expires_at: expiresAt.describe('End of the pairing, if no caller extends it') },
     { expires_at: exampleEnd },
   ),

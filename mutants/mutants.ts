@@ -13,6 +13,7 @@ import { linkingMutants } from './linking-mutants.ts'
 import { mediaMutants } from './media-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
+import { operatorMutants } from './operator-mutants.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
 import { pageMutants } from './page-mutants.ts'
 import { processMutants } from './process-mutants.ts'
@@ -52,5 +53,6 @@ export const mutants: Mutant[] = [
   ...limitMutants,
   ...pageMutants,
   ...processMutants,
+  ...operatorMutants,
   ...simulatorMutants,
 ]

@@ -17,6 +17,8 @@ const chosen = new Set([
   'METRICS_PORT',
   'WORKER_NAME', // replicas need different ones
   'HOUSEKEEPING', // a separate service
+  'BOOTSTRAP_ADMIN_EMAIL', // "admin create" is the way: a container keeps no file but those of its volume
+  'BOOTSTRAP_KEY_FILE',
 ])
 
 /** The settings that the API and the worker get from .env. */

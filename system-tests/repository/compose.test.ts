@@ -5,28 +5,9 @@ import { repository } from '@wagate/devnet/app-process'
 import { settings } from '@wagate/shared/settings'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { composeFile, handedOn, withSettings } from './compose-settings.ts'
+import { interpolate, readCompose, type Service, text } from './compose-file.ts'
+import { handedOn, withSettings } from './compose-settings.ts'
 
-type Service = {
-  environment?: Record<string, string | null>
-  healthcheck?: { test: string[] }
-  networks: string[]
-  restart?: string
-  read_only?: boolean
-  cap_drop?: string[]
-  cap_add?: string[]
-  security_opt?: string[]
-  mem_limit?: string
-  pids_limit?: number
-  ports?: string[]
-}
-
-const text = readFileSync(composeFile, 'utf8')
-const readCompose = (source: string) => parse(source, { merge: true })
-/** As Compose does it where nothing is set. */
-const interpolate = (source: string) =>
-  source.replace(/\$\{\w+(?::(.)([^}]*))?\}/g, (_, kind, value) => (kind === '-' ? value : 'given'))
 const { services, networks }: { services: Record<string, Service>; networks: Record<string, object | null> } =
   readCompose(text)
 const environmentOf = (name: string) => services[name]?.environment ?? {}
@@ -86,10 +67,13 @@ test('writes a new setting to the services that read it, and removes one that no
   expect(readCompose(withSettings(added))).toEqual(readCompose(text))
 })
 
-test('no service but the worker has the master keys', () => {
+test('no service but those that decrypt has the master keys', () => {
   for (const [name, { environment = {} }] of Object.entries(services)) {
     const secret = Object.keys(environment).filter((variable) => variable.startsWith('MASTER_KEY'))
-    expect([name, secret]).toEqual([name, name === 'worker' ? ['MASTER_KEY', 'MASTER_KEYS_OTHER'] : []])
+    expect([name, secret]).toEqual([
+      name,
+      ['worker', 'dispatcher'].includes(name) ? ['MASTER_KEY', 'MASTER_KEYS_OTHER'] : [],
+    ])
   }
 })
 
@@ -119,12 +103,12 @@ test('every service that stays has a health check, and every service has limits 
   }
 })
 
-test('the servers are in a network without a way out, and only workers reach the internet', () => {
+test('the servers are in a network without a way out, and only workers and dispatchers reach the internet', () => {
   expect(networks.data).toEqual({ internal: true })
   expect(JSON.stringify(networks.front)).toContain('"com.docker.network.bridge.enable_ip_masquerade":"false"')
   const members = (network: string) =>
     Object.keys(services).filter((name) => services[name]?.networks.includes(network))
-  expect(members('internet')).toEqual(['worker'])
+  expect(members('internet')).toEqual(['worker', 'dispatcher'])
   expect(members('front')).toEqual(['api'])
   expect(members('data').sort()).toEqual(Object.keys(services).sort())
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
@@ -144,6 +128,7 @@ test('only the service that makes the roles connects as a superuser', () => {
     migrate: 'wagate_migrate',
     api: 'wagate_api',
     worker: 'wagate_worker',
+    dispatcher: 'wagate_worker',
     housekeeping: 'wagate_migrate',
   })
 })

@@ -97,7 +97,17 @@ test('every setting in a command is one of the gateway, of Compose, of the tests
   const known = [...Object.keys(settings), ...read('.env.example').matchAll(/\b[A-Z]+_?[A-Z_]*\b/g)].map(
     String,
   )
-  const others = ['KEY', 'QR', 'SENDER', 'FAULTS', 'FAULTS_SEED', 'MODEL_SEED', 'FUZZ_SEED', 'TEST_SECONDS']
+  const others = [
+    'KEY',
+    'OLD',
+    'QR',
+    'SENDER',
+    'FAULTS',
+    'FAULTS_SEED',
+    'MODEL_SEED',
+    'FUZZ_SEED',
+    'TEST_SECONDS',
+  ]
   const ofExamples = ['WAGATE_KEY', 'WEBHOOK_SECRET']
   expectAll(argumentsOf(/(?:^|[\s({])([A-Z][A-Z_]+)=/g), 4, (name) =>
     [...known, ...others, ...ofExamples].includes(name),

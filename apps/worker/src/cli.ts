@@ -3,16 +3,14 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
 import { setNetwork, setShards } from '@wagate/db/queries/statements/installation'
 import { readEnv } from '@wagate/runtime/env'
-import { makeLogger } from '@wagate/runtime/logger'
 import { runCommand } from '@wagate/runtime/run-command'
-import { untilAborted } from '@wagate/runtime/until-aborted'
 import { helpInsteadOf } from '@wagate/shared/operator-commands'
 import { settings } from '@wagate/shared/settings'
 import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
 import { readMasterKeys } from './config/master-keys.ts'
 import { changeSignalFormat } from './stored-keys/change-signal-format.ts'
 import { rotateMasterKeys } from './stored-keys/rotate-master-keys.ts'
-import { startHousekeeping } from './upkeep/housekeeping.ts'
+import { runHousekeeping } from './upkeep/run-housekeeping.ts'
 import { runDispatcher } from './webhooks/run-dispatcher.ts'
 
 const usage = `Usage: wagate keys rotate
@@ -40,7 +38,7 @@ go back to one. Needs the master keys. See docs/operations.md.
 
 housekeeping
 Creates and drops partitions and deletes expired rows until it is stopped. For installations whose workers run with
-HOUSEKEEPING=false because their database role does not own the tables.
+HOUSEKEEPING=false because their database role does not own the tables. Serves /health/ready on METRICS_PORT.
 
 dispatcher
 Delivers webhooks until it is stopped, beside others and beside workers. It needs DATABASE_URL, REDIS_URL, the master keys,
@@ -48,7 +46,6 @@ SHARDS, WHATSAPP_NETWORK, PUBLIC_URL and ALLOW_PRIVATE_WEBHOOK_HOSTS as the work
 workers run with WEBHOOK_DISPATCH=false.`
 
 const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS, WHATSAPP_NETWORK } = settings
-const { LOG_LEVEL, RETENTION_DAYS, EVENT_RETENTION_DAYS } = settings
 const sayEveryMs = 2000
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
@@ -67,7 +64,7 @@ async function run(args: string[]): Promise<number> {
   const help = helpInsteadOf('worker', subject)
   if (!values.help && !help) {
     if (positionals.join(' ') === 'keys rotate') return rotateKeys()
-    if (positionals.join(' ') === 'housekeeping') return runHousekeeping()
+    if (positionals.join(' ') === 'housekeeping') return runHousekeeping(process.env, stopping.signal)
     if (positionals.join(' ') === 'dispatcher') return runDispatcher(process.env, stopping.signal)
     if (subject === 'shards' && verb === 'set' && value && shards.success) return changeShards(shards.data)
     if (subject === 'network' && verb === 'set' && value && network.success)
@@ -119,22 +116,6 @@ async function changeFormat(format: SignalFormat): Promise<number> {
     const { lines, isComplete } = await changeSignalFormat(db, format, masterKeys, stopping.signal)
     for (const line of lines) console.log(line)
     return isComplete ? 0 : 1
-  })
-}
-
-async function runHousekeeping(): Promise<number> {
-  const config = readEnv({ DATABASE_URL, LOG_LEVEL, RETENTION_DAYS, EVENT_RETENTION_DAYS }, process.env)
-  return withDatabase(config.DATABASE_URL, async (db) => {
-    const logger = makeLogger('housekeeping', config.LOG_LEVEL)
-    const housekeeping = startHousekeeping(db, logger, {
-      retentionDays: config.RETENTION_DAYS,
-      eventRetentionDays: config.EVENT_RETENTION_DAYS,
-      isDoneHere: true,
-    })
-    logger.info('Housekeeping started')
-    await untilAborted(stopping.signal)
-    await housekeeping.close()
-    return 0
   })
 }
 

@@ -50,7 +50,10 @@ test('a step that fails does not stop the others', async () => {
   await blocker`SET LOCAL idle_in_transaction_session_timeout = 0`
   await blocker`LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE`
   start()
+  expect(housekeeping?.isUpToDate()).toBe(false)
   await vi.waitFor(() => expect(housekeeping?.partitionWeeksAhead()).toBe(8), eventually)
+  expect(housekeeping?.isUpToDate(performance.now() + 29 * 60_000)).toBe(true)
+  expect(housekeeping?.isUpToDate(performance.now() + 31 * 60_000)).toBe(false)
   await vi.waitFor(async () => expect(await count('media_blobs')).toBe(0), eventually)
   expect(await count('audit_log')).toBe(0)
   await blocker`COMMIT`

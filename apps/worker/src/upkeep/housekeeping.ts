@@ -31,6 +31,8 @@ import { deleteDueAccounts } from './account-deletions.ts'
 export type Housekeeping = Running & {
   /** The number of weeks from now that have a partition for their messages; undefined before the first check. */
   partitionWeeksAhead(): number | undefined
+  /** Whether partitions were made, or found to be there, within the last half hour. */
+  isUpToDate(nowMs?: number): boolean
 }
 
 /** Eight are created ahead. With fewer than this, creating them has failed for a month. */
@@ -38,6 +40,7 @@ export const partitionWeeksAheadMin = 4
 
 const minuteMs = 60_000
 const partitionsEveryMs = 10 * minuteMs
+const upToDateMs = 3 * partitionsEveryMs
 const cleaningEveryMs = 60 * minuteMs
 const accountsEveryMs = minuteMs
 const contactsEveryMs = 24 * 60 * minuteMs
@@ -63,11 +66,15 @@ export function startHousekeeping(
 ): Housekeeping {
   const stopping = new AbortController()
   let weeksAhead: number | undefined
+  let keptAtMs = Number.NEGATIVE_INFINITY
   let contactsAfterMs = performance.now() + cleaningEveryMs * Math.random()
 
   async function keepPartitions(): Promise<void> {
     if (isDoneHere) {
-      await attempt('making partitions', () => ensurePartitions(db.$client))
+      await attempt('making partitions', async () => {
+        await ensurePartitions(db.$client)
+        keptAtMs = performance.now()
+      })
       await attempt('keeping the epoch of events', () => keepEventEpoch(db.$client))
     }
     await attempt('counting partitions', async () => {
@@ -146,6 +153,7 @@ export function startHousekeeping(
   ])
   return {
     partitionWeeksAhead: () => weeksAhead,
+    isUpToDate: (nowMs = performance.now()) => nowMs - keptAtMs < upToDateMs,
     async close() {
       stopping.abort()
       await running

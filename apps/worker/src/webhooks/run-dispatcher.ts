@@ -18,7 +18,7 @@ import { readMasterKeys } from '../config/master-keys.ts'
 import { makeDispatcherMetrics } from './dispatcher-metrics.ts'
 import { startWebhooks } from './start-webhooks.ts'
 
-const shape = pickSettings(
+export const dispatcherShape = pickSettings(
   'DATABASE_URL',
   'REDIS_URL',
   'MASTER_KEY',
@@ -38,7 +38,7 @@ export async function runDispatcher(
   env: Record<string, string | undefined>,
   signal: AbortSignal,
 ): Promise<number> {
-  const config = readEnv(shape, env)
+  const config = readEnv(dispatcherShape, env)
   const logger = makeLogger('dispatcher', config.LOG_LEVEL)
   warnOfUnauthenticatedTls(config.DATABASE_URL, logger)
   const db = openDatabase(config.DATABASE_URL, {

@@ -15,6 +15,30 @@ const ofFrozenDatabase = {
 /** Receipts and received messages. */
 export const receivingMutants: Mutant[] = [
   {
+    name: 'the text of a business is dropped',
+    file: 'apps/worker/src/session/receiving/kinds/business-kinds.ts',
+    text: 'const body = text || header || footer',
+    replacement: 'const body = header || footer',
+    test: {
+      file: 'apps/worker/test/kind-table.test.ts',
+      title: 'is kept of: A message with buttons of a business, such as one with a one-time code',
+      written: {
+        file: 'apps/worker/test/business-samples.ts',
+        title: 'A message with buttons of a business, such as one with a one-time code',
+      },
+    },
+  },
+  {
+    name: 'details of a message have no common limit',
+    file: 'apps/worker/src/session/receiving/cleaner.ts',
+    text: 'Math.min(charsMax, charsLeft)',
+    replacement: 'charsMax',
+    test: {
+      file: 'apps/worker/test/received-kinds.test.ts',
+      title: 'is bounded and has nothing that Postgres refuses',
+    },
+  },
+  {
     name: 'the secret of a poll from the own phone is not kept',
     file: 'apps/worker/src/session/receiving/kept-secret.ts',
     text: "fromMe ? 'me' : accountJid(remoteJid)",
@@ -112,8 +136,8 @@ export const receivingMutants: Mutant[] = [
   {
     name: 'received messages not stored',
     file: 'apps/worker/src/session/receiving/received.ts',
-    text: 'if (!source || !content) return undefined',
-    replacement: 'if (source || !content) return undefined',
+    text: 'if (!source || !message) return undefined',
+    replacement: 'if (source || !message) return undefined',
     test: ofAgreement,
   },
   {

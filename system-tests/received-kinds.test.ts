@@ -79,6 +79,26 @@ it.each<[string, Fields, Fields]>([
     { type: 'text', message: 'Yes', content: { choice: { id: 'yes', title: 'Yes' } } },
   ],
   [
+    'a one-time code of a business',
+    {
+      content: {
+        interactiveMessage: { body: { text: 'Your code is 123456' }, nativeFlowMessage: { buttons: [] } },
+      },
+    },
+    { type: 'text', message: 'Your code is 123456', content: { kind: 'interactive' } },
+  ],
+  [
+    'a template with a picture',
+    {
+      content: {
+        templateMessage: {
+          hydratedTemplate: { imageMessage: { mimetype: 'image/png' }, hydratedContentText: 'On its way' },
+        },
+      },
+    },
+    { type: 'image', caption: 'On its way', media: { state: 'unavailable' }, content: { kind: 'template' } },
+  ],
+  [
     'a sticker',
     { content: { stickerMessage: { mimetype: 'image/webp' } } },
     { type: 'sticker', message: null, content: null },

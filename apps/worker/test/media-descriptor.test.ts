@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import type { proto, WAMessageKey } from 'baileys'
 import { describe, expect, it } from 'vitest'
 import { readMasterKeys } from '../src/config/master-keys.ts'
 import { makeVault } from '../src/session/credentials/vault.ts'
-import { cleanFilename, mediaUrlOf, readMediaDescriptor } from '../src/session/receiving/media-descriptor.ts'
+import { makeCleaner } from '../src/session/receiving/cleaner.ts'
+import { readKind } from '../src/session/receiving/kinds/find-kind.ts'
+import {
+  cleanFilename,
+  mediaUrlOf,
+  readMediaDescriptor as readFile,
+} from '../src/session/receiving/media-descriptor.ts'
 import { newReceivedMedia } from '../src/session/receiving/store-received.ts'
 
 const key = { id: '3EB0', remoteJid: '4915187654321@s.whatsapp.net' }
@@ -12,6 +19,11 @@ const media = {
   fileSha256: Buffer.alloc(32, 2),
   fileLength: 1234,
   mimetype: 'Audio/Ogg; codecs=opus',
+}
+
+function readMediaDescriptor(message: proto.IMessage, key: WAMessageKey) {
+  const file = readKind(message, makeCleaner())?.file
+  return file && readFile(file, key)
 }
 
 describe('a descriptor', () => {

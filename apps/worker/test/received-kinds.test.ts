@@ -87,9 +87,9 @@ describe('a message', () => {
       { body: 'yes', quoted: { waId: 'Q1', from_me: true, type: 'image', text: 'nice?' } },
     ],
     [
-      'an unknown kind',
-      { callLogMesssage: {}, orderMessage: { message: 'x' } },
-      { type: 'other', body: null },
+      'an empty wrapper, whose content is not known',
+      { ephemeralMessage: { message: {} } },
+      { type: 'other', body: null, content: { kind: 'unknown' } },
     ],
   ])('is read from %s', (_, message, expected) => {
     expect(read(message)).toMatchObject({ waId: 'A1', number, isCleaned: false, ...expected })
@@ -142,12 +142,26 @@ describe('hostile content', () => {
     const contacts = Array.from({ length: 5000 }, () => ({ displayName: bad, vcard }))
     const options = Array.from({ length: 5000 }, () => ({ optionName: bad }))
     const contextInfo = { stanzaId: bad, quotedMessage: { conversation: bad } }
+    const rows = Array(500).fill({ rowId: bad, title: bad, description: bad })
+    const params = JSON.stringify({
+      display_text: bad,
+      id: bad,
+      sections: [{ title: bad, rows: [{ id: bad }] }],
+    })
+    const buttons = Array(500).fill({ name: bad, buttonParamsJson: params })
+    const interactive = {
+      nativeFlowMessage: { buttons: [...buttons, { buttonParamsJson: '['.repeat(50_000) }] },
+    }
     const messages: proto.IMessage[] = [
       { contactsArrayMessage: { displayName: bad, contacts, contextInfo } },
       { pollCreationMessage: { name: bad, options, selectableOptionsCount: 2 ** 31, contextInfo } },
       { locationMessage: { ...location, name: bad, address: bad, url: bad, comment: bad, contextInfo } },
       { listResponseMessage: { title: bad, singleSelectReply: { selectedRowId: bad }, contextInfo } },
       { reactionMessage: { key: { ...own, id: bad }, text: bad } },
+      { interactiveMessage: { body: { text: bad }, header: { title: bad }, ...interactive, contextInfo } },
+      { interactiveMessage: { ...interactive, carouselMessage: { cards: Array(500).fill(interactive) } } },
+      { listMessage: { title: bad, sections: Array(500).fill({ title: bad, rows }), contextInfo } },
+      { highlyStructuredMessage: { elementName: bad, params: Array(500).fill(bad) } },
     ]
     for (const message of messages) {
       // Not encoded, which would replace half a pair before it is read.

@@ -3,9 +3,105 @@ import { messageTypes } from '../message-kinds.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 
 const text = z.string().nullable()
+const moment = z.iso.datetime().nullable()
+
+const button = z.object({
+  type: z.string().describe('`reply`, `url`, `call`, `copy`, or the name that WhatsApp has for it'),
+  title: text,
+  id: text.describe('What an answer names'),
+  url: text,
+  number: text.describe('As the button has it'),
+  code: text.describe('What the button copies, such as a one-time code'),
+})
+
+const businessContent = {
+  header: z.string().optional().describe('Text above the message'),
+  footer: z.string().optional().describe('Text below the message'),
+  buttons: z.array(button).optional(),
+  list: z
+    .object({
+      button: text,
+      sections: z.array(
+        z.object({
+          title: text,
+          rows: z.array(z.object({ id: text, title: text, description: text })),
+        }),
+      ),
+    })
+    .optional(),
+  cards: z
+    .array(z.object({ header: text, text, footer: text, buttons: z.array(button) }))
+    .optional()
+    .describe('Texts of a row of cards'),
+  template: z
+    .object({ name: text, values: z.array(z.string()) })
+    .optional()
+    .describe('A template that came without its text: WhatsApp composes it on the phone'),
+}
+
+const invitation = { name: text, expires_at: moment }
+
+const otherContent = {
+  group_invite: z.object({ group_id: text, code: text, ...invitation }).optional(),
+  channel_invite: z.object({ channel_id: text, ...invitation, as_admin: z.boolean() }).optional(),
+  order: z
+    .object({
+      id: text,
+      title: text,
+      items: z.int().nullable(),
+      amount: z.number().nullable(),
+      currency: text,
+    })
+    .optional(),
+  product: z
+    .object({
+      id: text,
+      title: text,
+      description: text,
+      price: z.number().nullable(),
+      currency: text,
+      url: text,
+    })
+    .optional(),
+  payment: z
+    .object({ step: z.string(), amount: z.number().nullable(), currency: text, expires_at: moment })
+    .optional()
+    .describe('`step`: `requested`, `sent`, `declined`, `canceled` or `invited`'),
+  event: z
+    .object({
+      name: text,
+      description: text,
+      starts_at: moment,
+      ends_at: moment,
+      link: text,
+      is_canceled: z.boolean(),
+    })
+    .optional()
+    .describe('Its place is in `location`'),
+  call: z
+    .object({
+      outcome: text,
+      seconds: z.int().nullable(),
+      is_video: z.boolean(),
+      starts_at: moment.describe('Of a planned call'),
+    })
+    .optional(),
+  sticker_pack: z.object({ name: text, publisher: text, description: text, stickers: z.int() }).optional(),
+  poll_result: z
+    .object({ name: text, options: z.array(z.object({ title: text, votes: z.int() })) })
+    .optional(),
+  about_wa_message_id: z
+    .string()
+    .optional()
+    .describe('ID at WhatsApp of the message that a comment, an answer or a payment is about'),
+}
 
 export const messageContent = z
   .object({
+    kind: z
+      .string()
+      .optional()
+      .describe('What WhatsApp calls it, where `type` does not say it. There may be new ones at any time'),
     location: z
       .object({
         latitude: z.number(),
@@ -38,6 +134,16 @@ export const messageContent = z
       .object({ id: text, title: text })
       .optional()
       .describe('The button or the entry of a list that the contact chose'),
+    form: z
+      .object({ name: text, response_json: text.describe('As WhatsApp has it. null when it is too large') })
+      .optional()
+      .describe('What the contact filled in'),
+    ...businessContent,
+    ...otherContent,
+    link_preview: z
+      .object({ url: text, title: text, description: text })
+      .optional()
+      .describe('What the phone of the contact showed of a link. It may say anything'),
     is_forwarded: z.boolean().optional(),
   })
   .meta({ id: 'MessageContent' })

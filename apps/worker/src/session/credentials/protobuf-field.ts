@@ -3,7 +3,13 @@
  * that the protocol of Baileys does not know, and drops.
  */
 export function readBytesField(message: Uint8Array, field: number): Uint8Array | undefined {
-  let found: Uint8Array | undefined
+  // The last one counts.
+  return listBytesFields(message)?.findLast((found) => found.field === field)?.value
+}
+
+/** All fields of bytes, in order. Undefined if the message is not valid. */
+export function listBytesFields(message: Uint8Array): { field: number; value: Uint8Array }[] | undefined {
+  const found: { field: number; value: Uint8Array }[] = []
   let at = 0
   /** Safe up to 53 bits, which is more than the tags and lengths of any message need. */
   const varint = () => {
@@ -19,8 +25,7 @@ export function readBytesField(message: Uint8Array, field: number): Uint8Array |
     const tag = varint()
     const size = sizeOf(tag % 8, varint)
     if (!(at + size <= message.length)) return undefined
-    // The last one counts.
-    if (tag % 8 === 2 && Math.floor(tag / 8) === field) found = message.subarray(at, at + size)
+    if (tag % 8 === 2) found.push({ field: Math.floor(tag / 8), value: message.subarray(at, at + size) })
     at += size
   }
   return found

@@ -1,10 +1,11 @@
 import { kindOf } from '@wagate/shared/message-kinds'
 import { isJidGroup, type proto, type WAMessageKey } from 'baileys'
 import { accountJid } from '../contacts/jids.ts'
-import { readText } from './message-text.ts'
-import { optionCharsMax, optionsMax, pollOf } from './received-details.ts'
+import { makeCleaner } from './cleaner.ts'
+import { optionCharsMax, optionsMax, pollOf } from './kinds/common-kinds.ts'
+import { readKind } from './kinds/find-kind.ts'
+import { unwrap } from './kinds/unwrap.ts'
 import { cleanId } from './received-source.ts'
-import { unwrap } from './unwrap.ts'
 
 /** The secret of a message that a vote or an edit may need. A vote names the options by their hashes. */
 export type KeptSecret = { of: 'poll' | 'text'; id: string; value: MessageSecret }
@@ -26,7 +27,7 @@ export function secretOf(key: WAMessageKey, content: proto.IMessage): KeptSecret
       options.length <= optionsMax && options.every((option) => option.length <= optionCharsMax)
     return isModest ? { of: 'poll', id: keptAs, value: { secret, options } } : undefined
   }
-  const type = readText(inner)?.type
+  const type = readKind(inner, makeCleaner())?.type
   const isEditable = !fromMe && type !== undefined && kindOf(type).isEditable
   return isEditable ? { of: 'text', id: keptAs, value: { secret, options: [] } } : undefined
 }

@@ -1,5 +1,6 @@
-import type { proto, WAMessageKey } from 'baileys'
+import type { WAMessageKey } from 'baileys'
 import { isWhatsAppUrl } from '../network/whatsapp-route.ts'
+import type { DescribedFile, MessageFile } from './kinds/read-kind.ts'
 import type { MediaSource } from './media-source.ts'
 
 /** What a message says of its file. The sender may be anyone, so nothing of it is known to be true. */
@@ -13,21 +14,12 @@ export type MediaDescriptor = {
   source: MediaSource | null
 }
 
-type Described = Pick<
-  proto.Message.IDocumentMessage,
-  'directPath' | 'url' | 'mediaKey' | 'fileSha256' | 'fileLength' | 'mimetype' | 'fileName'
->
-
 const mediaHost = 'https://mmg.whatsapp.net'
 const mimeCharsMax = 100
 const filenameCharsMax = 200
 const pathCharsMax = 2000
 
-/** `content` is normalized. Undefined for a message without a file. */
-export function readMediaDescriptor(content: proto.IMessage, key: WAMessageKey): MediaDescriptor | undefined {
-  const found = findMedia(content)
-  if (!found) return undefined
-  const { kind, described } = found
+export function readMediaDescriptor({ kind, described }: MessageFile, key: WAMessageKey): MediaDescriptor {
   const sha256 = readBytes(described.fileSha256, 32)
   const mediaKey = readBytes(described.mediaKey, 32)
   const size = readSize(described.fileLength)
@@ -44,27 +36,17 @@ export function readMediaDescriptor(content: proto.IMessage, key: WAMessageKey):
   }
 }
 
-function findMedia(content: proto.IMessage): { kind: MediaSource['kind']; described: Described } | undefined {
-  const { imageMessage, stickerMessage, videoMessage, ptvMessage, audioMessage, documentMessage } = content
-  const image = imageMessage ?? stickerMessage
-  if (image) return { kind: 'image', described: image }
-  const video = videoMessage ?? ptvMessage
-  if (video) return { kind: 'video', described: video }
-  if (audioMessage) return { kind: 'audio', described: audioMessage }
-  return documentMessage ? { kind: 'document', described: documentMessage } : undefined
-}
-
 function readBytes(given: Uint8Array | null | undefined, length: number): Buffer | null {
   return given?.length === length ? Buffer.from(given) : null
 }
 
-function readSize(given: Described['fileLength']): number | null {
+function readSize(given: DescribedFile['fileLength']): number | null {
   const size = Number(given ?? 0)
   return Number.isSafeInteger(size) && size > 0 ? size : null
 }
 
 /** Only of WhatsApp's hosts. The path is used on the media host, whichever of them the sender names. */
-function readPath({ directPath, url }: Described): string | null {
+function readPath({ directPath, url }: DescribedFile): string | null {
   const given = directPath ? `${mediaHost}${directPath}` : url
   if (!given || given.length > pathCharsMax || !URL.canParse(given)) return null
   const parsed = new URL(given)

@@ -8,8 +8,8 @@ import type { AuthStore } from '../credentials/auth-store.ts'
 import type { Persist } from '../credentials/persistence.ts'
 import { openWithSecret, type SealedContent, type SecretUse } from '../credentials/secret-cipher.ts'
 import { type KeptSecret, type MessageSecret, secretId } from './kept-secret.ts'
+import { unwrap } from './kinds/unwrap.ts'
 import { readSource } from './received-source.ts'
-import { unwrap } from './unwrap.ts'
 
 /** What contacts encrypt with secrets of earlier messages: votes and edits. */
 export type MessageSecrets = {
@@ -73,7 +73,7 @@ export function makeMessageSecrets({ auth, texts, persist, findAddresses }: Opti
       else await persist(() => auth.writeOwn(pollSecretType, new Map([[id, value]])))
     },
     async open(key, content) {
-      const { pollUpdateMessage: update, secretEncryptedMessage: sealed } = unwrap(content) ?? {}
+      const { pollUpdateMessage: update, secretEncryptedMessage: sealed } = unwrap(content)
       const asItIs = { content, chosen: null }
       if (!readSource(key)) return asItIs
       if (update?.vote) {

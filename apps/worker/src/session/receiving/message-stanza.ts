@@ -8,6 +8,8 @@ export type MessageStanza = {
   isFromOwnPhone: boolean
   /** From the account's phone to this device, such as its history: not a message to a person. */
   isPeer: boolean
+  /** The sender says that a person must see nothing of it if it cannot be read, as with a reaction. */
+  isHidden: boolean
   ciphertexts: Uint8Array[]
   decrypted: number
 }
@@ -21,6 +23,7 @@ export function readMessageStanza(
   const ciphertexts = children.flatMap(({ tag, content }) =>
     tag === 'enc' && content instanceof Uint8Array ? [content] : [],
   )
+  const isHidden = children.some(({ tag, attrs }) => tag === 'enc' && attrs['decrypt-fail'] === 'hide')
   try {
     const { fullMessage, author } = decodeMessageNode(node, me.id, me.lid ?? '')
     return {
@@ -28,6 +31,7 @@ export function readMessageStanza(
       key: fullMessage.key,
       isFromOwnPhone: fullMessage.key.fromMe === true && !jidDecode(author)?.device,
       isPeer: node.attrs.category === 'peer',
+      isHidden,
       ciphertexts,
       decrypted: 0,
     }

@@ -1,7 +1,10 @@
 import type { Logger } from '@wagate/runtime/logger'
-import { normalizeMessageContent, proto, unpadRandomMax16 } from 'baileys'
+import { proto, unpadRandomMax16 } from 'baileys'
 import { isModestHistory } from '../contacts/history.ts'
 import { type KeptSecret, secretOf } from './kept-secret.ts'
+import { findKind } from './kinds/find-kind.ts'
+import { openUnknown } from './kinds/unknown-kind.ts'
+import { unwrap } from './kinds/unwrap.ts'
 import type { MessageSecrets } from './message-secrets.ts'
 import type { MessageStanza } from './message-stanza.ts'
 import { type Received, readReceived, readUndecodable } from './received.ts'
@@ -19,16 +22,22 @@ export type OpenedMessage = {
 export const emptyPlaintext = Buffer.from([1])
 
 export async function openMessage(
-  { key, isFromOwnPhone }: MessageStanza,
+  { key, isFromOwnPhone, isHidden }: MessageStanza,
   plaintext: Uint8Array,
   { secrets, logger }: { secrets: Pick<MessageSecrets, 'open'>; logger: Logger },
 ): Promise<OpenedMessage> {
-  const message = decode(plaintext)
+  const encoded = unpad(plaintext)
+  const message = encoded && decode(encoded)
   // Not worth asking for again: it would be the same.
-  if (!message)
-    return { received: [readUndecodable(key)].flatMap((one) => one ?? []), plaintext: emptyPlaintext }
-  const content = message.deviceSentMessage?.message ?? message
-  const protocol = normalizeMessageContent(content)?.protocolMessage
+  const undecodable = () => (isHidden ? [] : [readUndecodable(key)].flatMap((one) => one ?? []))
+  if (!message) return { received: undecodable(), plaintext: emptyPlaintext }
+  let content = message.deviceSentMessage?.message ?? message
+  if (!findKind(unwrap(content))) {
+    const opened = openUnknown(encoded)
+    if (opened.isUnknown) return { received: undecodable(), plaintext }
+    content = opened.content ?? content
+  }
+  const protocol = unwrap(content).protocolMessage
   if (protocol && isOwnersBusiness(protocol)) {
     const history = protocol.historySyncNotification
     if (!isFromOwnPhone || (history && !(await isModestHistory(history)))) {
@@ -69,9 +78,17 @@ function resentMessages({
   })
 }
 
-function decode(plaintext: Uint8Array): proto.IMessage | undefined {
+function unpad(plaintext: Uint8Array): Uint8Array | undefined {
   try {
-    return proto.Message.decode(unpadRandomMax16(plaintext))
+    return unpadRandomMax16(plaintext)
+  } catch {
+    return undefined
+  }
+}
+
+function decode(encoded: Uint8Array): proto.IMessage | undefined {
+  try {
+    return proto.Message.decode(encoded)
   } catch {
     return undefined
   }

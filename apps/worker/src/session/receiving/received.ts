@@ -2,13 +2,14 @@ import type { MessageChangeKind } from '@wagate/db/queries/messages/message-chan
 import type { Quoted } from '@wagate/db/queries/messages/received-messages'
 import type { MessageType } from '@wagate/shared/message-kinds'
 import { type MessageContent, quotedCharsMax } from '@wagate/shared/objects/message-content'
-import { jidDecode, normalizeMessageContent, proto, type WAMessage, type WAMessageKey } from 'baileys'
+import { jidDecode, proto, type WAMessage, type WAMessageKey } from 'baileys'
 import { type Cleaner, cleanText, makeCleaner } from './cleaner.ts'
+import { optionCharsMax } from './kinds/common-kinds.ts'
+import { contextOf, readKind, unknownKind } from './kinds/find-kind.ts'
+import { aboutKey } from './kinds/other-kinds.ts'
+import { openWrappers, type Unwrapped, unwrap } from './kinds/unwrap.ts'
 import { type MediaDescriptor, readMediaDescriptor } from './media-descriptor.ts'
-import { bodyCharsMax, readText } from './message-text.ts'
-import { contextOf, optionCharsMax, readDetails } from './received-details.ts'
 import { cleanId, type ReceivedSource, readSource } from './received-source.ts'
-import { unwrap } from './unwrap.ts'
 
 type Cleaned = {
   /** True when parts were left out. The rest is stored, and WhatsApp need not deliver the message again. */
@@ -49,8 +50,9 @@ export function readReceived(
   chosen: string[] | null = null,
 ): Received | undefined {
   const source = readSource(key)
-  const content = message && unwrap(message)
-  if (!source || !content) return undefined
+  if (!source || !message) return undefined
+  const opened = openWrappers(message)
+  const { content } = opened
   const cleaner = makeCleaner()
   const isCleaned = () => source.isCleaned || cleaner.isCleaned()
   const change = readChange(content, cleaner)
@@ -58,32 +60,43 @@ export function readReceived(
     const options = chosen?.map((option) => cleaner.text(option, optionCharsMax)) ?? null
     return { ...source, ...change, ...(change.kind === 'poll_vote' && { options }), isCleaned: isCleaned() }
   }
-  const read = readText(content)
+  const read = readKind(content, cleaner)
   if (!read) return undefined
-  const body = read.body === null ? null : cleaner.text(read.body, bodyCharsMax)
-  const details = { content: readDetails(content, cleaner), quoted: readQuoted(content, source) }
-  const media = readMediaDescriptor(content, key)
+  const body = cleaner.body(read.text)
+  const details = { content: withContext(read.content, opened), quoted: readQuoted(content, source) }
+  const media = read.file && readMediaDescriptor(read.file, key)
   return { ...source, type: read.type, body, ...details, media, isCleaned: isCleaned() }
 }
 
-/** For a message whose plaintext cannot be decoded. */
+/** Null for a message that has nothing besides its text and its file. */
+function withContext(content: MessageContent | undefined, opened: Unwrapped): MessageContent | null {
+  const all = {
+    ...content,
+    ...aboutKey(opened.commentOn),
+    ...(contextOf(opened.content)?.isForwarded && { is_forwarded: true }),
+  }
+  return Object.keys(all).length > 0 ? all : null
+}
+
+/** For a message whose plaintext cannot be decoded, or has only what this version of the protocol does not know. */
 export function readUndecodable(key: WAMessageKey): Received | undefined {
   const source = readSource(key)
-  return source && { ...source, type: 'other', body: null, content: null, quoted: null, isCleaned: true }
+  const { type, content = null } = unknownKind
+  return source && { ...source, type, body: null, content, quoted: null, isCleaned: true }
 }
 
 /** The message that this one quotes, as the contact tells it. */
 function readQuoted(message: proto.IMessage, from: ReceivedSource): Quoted | null {
   const context = contextOf(message)
   if (!context?.stanzaId) return null
-  const quoted = context.quotedMessage && normalizeMessageContent(context.quotedMessage)
-  const { type, body } = (quoted && readText(quoted)) ?? { type: 'other', body: null }
+  const quoted = context.quotedMessage && unwrap(context.quotedMessage)
+  const { type, text } = (quoted && readKind(quoted, makeCleaner())) ?? { type: 'other', text: null }
   return {
     waId: cleanId(context.stanzaId),
     from_me: isFromSender(context, from),
     type,
     // It repeats another message, so nothing is lost.
-    text: body && cleanText(body, quotedCharsMax),
+    text: text ? cleanText(text, quotedCharsMax) : null,
   }
 }
 
@@ -108,9 +121,9 @@ function readChange(content: proto.IMessage, cleaner: Cleaner): Change | undefin
   if (vote) return about('poll_vote', vote.pollCreationMessageKey, null)
   if (protocol?.type === REVOKE) return ofContact(about('deleted', protocol.key, null))
   if (protocol?.type !== MESSAGE_EDIT) return undefined
-  const edited = protocol.editedMessage && normalizeMessageContent(protocol.editedMessage)
-  const text = edited && readText(edited)?.body
-  return ofContact(about('edited', protocol.key, cleaner.optional(text, bodyCharsMax)))
+  const edited = protocol.editedMessage && unwrap(protocol.editedMessage)
+  const text = edited && readKind(edited, cleaner)?.text
+  return ofContact(about('edited', protocol.key, cleaner.body(text)))
 }
 
 function about(

@@ -15,6 +15,16 @@ const ofFrozenDatabase = {
 /** Receipts and received messages. */
 export const receivingMutants: Mutant[] = [
   {
+    name: 'an edit that cannot be read removes the text',
+    file: 'packages/db/src/queries/messages/message-changes.ts',
+    text: 'WHEN latest.has_text THEN latest.body ELSE message.body END',
+    replacement: 'ELSE latest.body END',
+    test: {
+      file: 'packages/db/test/message-changes.test.ts',
+      title: 'an edit that could not be read leaves the text, and its event says so',
+    },
+  },
+  {
     name: 'the text of a business is dropped',
     file: 'apps/worker/src/session/receiving/kinds/business-kinds.ts',
     text: 'const body = text || header || footer',
@@ -53,7 +63,10 @@ export const receivingMutants: Mutant[] = [
     file: 'apps/worker/src/session/receiving/message-secrets.ts',
     text: 'secretId(author, waId)',
     replacement: "secretId('', waId)",
-    test: { file: 'system-tests/received-kinds.test.ts', title: 'an encrypted edit replaces the text' },
+    test: {
+      file: 'system-tests/encrypted-edits.test.ts',
+      title: 'an encrypted edit replaces the text, also when the worker was restarted meanwhile',
+    },
   },
   {
     name: 'an opt-out word of a message that is delivered again counts again',

@@ -208,14 +208,11 @@ it('a vote says which options were chosen, in a poll of the contact and in one o
   expect(await chosenAfter(ours, ['Su'])).toEqual([ours, null])
 })
 
-it('an encrypted edit replaces the text', async () => {
-  const messageContextInfo = { messageSecret: Buffer.alloc(32, 7).toString('base64') }
-  const waId = await write({ content: { conversation: 'Thnaks', messageContextInfo } })
-  await write({ edit: { wa_message_id: waId, text: 'Thank you', encrypted: true } })
-  const edited = await until('the edit', async () =>
-    (await listEvents()).find(({ type, data }) => type === 'message.edited' && data.wa_message_id === waId),
-  )
-  expect(edited?.data.message).toMatchObject({ message: 'Thank you', edited_at: expect.any(String) })
+it('the container of an album is no message', async () => {
+  const before = (await listEvents()).length
+  await write({ content: { albumMessage: { expectedImageCount: 2 } } })
+  await untilReceived(await write({ text: 'after the album' }))
+  expect((await listEvents()).length).toBe(before + 1)
 })
 
 it('a stranger cannot delete a message of another chat', async () => {

@@ -31,7 +31,6 @@ function contextWith(readStates: (ids: number[]) => ReturnType<typeof findDevice
       recipientsOf: makeRecipientsCache(),
       auth: cache(),
       retryCounts: cache(),
-      messageSecrets: cache(),
     },
     statements: {
       deviceStates: makeNaturalBatch(readStates, { itemsMax: 100 }),

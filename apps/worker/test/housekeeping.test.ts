@@ -23,6 +23,7 @@ function start(): void {
   housekeeping = startHousekeeping(db, makeLogger('test', 'silent'), {
     retentionDays: 365,
     eventRetentionDays: 7,
+    editSecretDays: 3,
     isDoneHere: true,
   })
 }

@@ -227,6 +227,16 @@ export const kindSamples: [title: string, message: proto.IMessage][] = [
   ['An answer to a question of a status', { statusQuestionAnswerMessage: { key, text: 'Blue' } }],
   ['A quoted status', { statusQuotedMessage: { text: 'What a day', originalStatusId: key } }],
   ['A sticker on a status', { statusStickerInteractionMessage: { key } }],
+  [
+    'A mention in a status',
+    {
+      statusMentionMessage: {
+        message: {
+          protocolMessage: { key, type: proto.Message.ProtocolMessage.Type.STATUS_MENTION_MESSAGE },
+        },
+      },
+    },
+  ],
   ['A template that only a phone may show', { placeholderMessage: {} }],
   ['A kind that this version does not know', { ephemeralMessage: { message: {} } }],
 ]

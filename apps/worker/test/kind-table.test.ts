@@ -6,6 +6,7 @@ import { proto } from 'baileys'
 import { describe, expect, test } from 'vitest'
 import { findKind } from '../src/session/receiving/kinds/find-kind.ts'
 import { kindTable } from '../src/session/receiving/kinds/kind-table.ts'
+import { protocolTypes } from '../src/session/receiving/kinds/protocol-types.ts'
 import { openUnknown } from '../src/session/receiving/kinds/unknown-kind.ts'
 import { unwrap } from '../src/session/receiving/kinds/unwrap.ts'
 import { readReceived } from '../src/session/receiving/received.ts'
@@ -28,6 +29,12 @@ const fields = Object.getOwnPropertyNames(proto.Message.prototype).filter(
 test('every field of a message of the protocol is decided', () => {
   expect(fields.length).toBeGreaterThan(90)
   expect(Object.keys(kindTable).toSorted()).toEqual(fields.toSorted())
+})
+
+test('every type of protocol message is decided', () => {
+  const types = Object.keys(proto.Message.ProtocolMessage.Type).filter((name) => Number.isNaN(Number(name)))
+  expect(types.length).toBeGreaterThan(20)
+  expect(Object.keys(protocolTypes).toSorted()).toEqual(types.toSorted())
 })
 
 test('every kind of message has a sample', () => {
@@ -95,6 +102,14 @@ test.each(rows.flatMap(([field, row]) => (row.is === 'ignored' ? [[field, row.be
     expect(read({ [field]: {} })).toBeUndefined()
   },
 )
+
+test.each(
+  Object.entries(protocolTypes).flatMap(([name, row]) => (row.is === 'ignored' ? [[name, row.because]] : [])),
+)('a protocol message %s is no message, and the documentation says why', (name = '', because = '') => {
+  expect(page).toMatch(new RegExp(`\\| \`${name}\` +\\| ${because} +\\|`))
+  const type = proto.Message.ProtocolMessage.Type[name as keyof typeof proto.Message.ProtocolMessage.Type]
+  expect(read({ protocolMessage: { type, key } })).toBeUndefined()
+})
 
 const [start, end] = [
   '<!-- samples: npm test -- apps/worker/test/kind-table -u -->',

@@ -63,7 +63,12 @@ describe('the secret of a message', () => {
       { messageContextInfo, conversation: 'Hi' },
       { of: 'text', id: `${contactLid}|P1` },
     ],
-    ['a text of the own phone', from(true, contact), { messageContextInfo, conversation: 'Hi' }, undefined],
+    [
+      'a text of the own phone',
+      from(true, contact),
+      { messageContextInfo, conversation: 'Hi' },
+      { of: 'text', id: 'me|P1' },
+    ],
     ['a text without one', from(false, contact), { conversation: 'Hi' }, undefined],
     ['a sticker', from(false, contact), { messageContextInfo, stickerMessage: {} }, undefined],
   ])('is kept as far as it is needed: %s', (_, key, content, expected) => {

@@ -119,6 +119,11 @@ describe('a change', () => {
       },
       { kind: 'edited', target: 'B2', text: 'new' },
     ],
+    [
+      'an edit that cannot be decrypted',
+      { secretEncryptedMessage: { targetMessageKey: own, encPayload: Buffer.alloc(9) } },
+      { kind: 'edited', target: 'B2', text: null, isUnread: true },
+    ],
     ['a deletion', { protocolMessage: { key: own, type: REVOKE } }, { kind: 'deleted', target: 'B2' }],
     ['a vote', { pollUpdateMessage: { pollCreationMessageKey: own } }, { kind: 'poll_vote', target: 'B2' }],
     [

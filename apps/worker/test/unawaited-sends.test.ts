@@ -85,7 +85,6 @@ test('nor in a socket of the worker', async () => {
     mayLogIn: () => true,
     logger: makeLogger('test', 'silent'),
     retryCounts: nothing,
-    messageSecrets: nothing,
     getMessage: async () => undefined,
     inbound,
     persist: (work: () => unknown) => work(),

@@ -138,14 +138,16 @@ describe('deletion of expired data', () => {
       await store('token-holder', user, days)
       await store('poll-secret', user, days)
     }
+    await store('text-secret', 'me|old', 4)
+    await store('text-secret', 'me|new', 3)
     await store('tctoken', '__index', 0)
     await db.$client`
       INSERT INTO device_auth (device_id, type, id, value, used_on)
       SELECT 9, 'session', n || '_1.0', '', CURRENT_DATE - 200 FROM generate_series(1000, 12000) AS n`
-    const first = await deleteAll((after) => deleteUnusedContacts(db, after))
+    const first = await deleteAll((after) => deleteUnusedContacts(db, 3, after))
     expect(Math.max(...first)).toBeLessThanOrEqual(5000)
     // Data that belongs to a session is deleted after the session.
-    await deleteAll((after) => deleteUnusedContacts(db, after))
+    await deleteAll((after) => deleteUnusedContacts(db, 3, after))
     const left = await db.$client<
       { type: string; id: string }[]
     >`SELECT type, id FROM device_auth ORDER BY type, id`
@@ -157,6 +159,7 @@ describe('deletion of expired data', () => {
       'sender-key 20',
       'session 20_1.0',
       'tctoken 20@lid',
+      'text-secret me|new',
       'token-holder 20',
       'user-devices 20',
     ]

@@ -107,6 +107,19 @@ test('a change that WhatsApp delivers again has one event, also with another add
   expect(await countChanges(both.waId)).toBe(2)
 })
 
+test('an edit that could not be read leaves the text, and its event says so', async () => {
+  const { id, waId: target } = await receive()
+  await recordMessageChanges(owned.db, [change({ target, kind: 'edited', isUnread: true })])
+  const stored = { body: 'Hello', editedAt: expect.any(Date) }
+  expect(await findMessage(owned.db, owned.accountId, id)).toMatchObject(stored)
+  expect(await lastChange()).toMatchObject([{ type: 12, messageId: id, data: { unread: true } }])
+  await recordMessageChanges(owned.db, [
+    change({ target, kind: 'edited', text: 'read' }),
+    change({ target, kind: 'edited', isUnread: true }),
+  ])
+  expect(await findMessage(owned.db, owned.accountId, id)).toMatchObject({ body: 'read' })
+})
+
 test('an edit replaces the text, the last one of several', async () => {
   const { id, waId: target } = await receive()
   const edits = ['one', 'two'].map((text) => change({ target, kind: 'edited', text }))

@@ -201,6 +201,8 @@ export const settings = {
 
   RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
   EVENT_RETENTION_DAYS: wholeNumber(1, 365).default(7),
+  /** How long the secrets are kept with which the author of a message encrypts an edit. 0: not at all. */
+  EDIT_SECRET_DAYS: wholeNumber(0, 90).default(3),
   /** Until an account that is to be deleted is deleted. Meanwhile an ADMIN can cancel it. */
   ACCOUNT_DELETION_DAYS: wholeNumber(0, 365).default(7),
   /** Of a worker; false when `wagate housekeeping` runs beside it, under the role that owns the tables. */

@@ -70,6 +70,7 @@ export const shape = {
     'WEBHOOK_DISPATCH',
     'RETENTION_DAYS',
     'EVENT_RETENTION_DAYS',
+    'EDIT_SECRET_DAYS',
     'HOUSEKEEPING',
   ),
   WORKER_NAME: settings.WORKER_NAME.default(hostname),
@@ -165,6 +166,7 @@ function toConfig(env: Environment) {
     housekeeping: {
       retentionDays: env.RETENTION_DAYS,
       eventRetentionDays: env.EVENT_RETENTION_DAYS,
+      editSecretDays: env.EDIT_SECRET_DAYS,
       isDoneHere: env.HOUSEKEEPING,
     },
   }

@@ -74,7 +74,6 @@ export type DeviceContext = {
     countedContactsOf(deviceId: number): CountedContacts
     auth(): Scope<CachedAuth>
     retryCounts(): Scope
-    messageSecrets(): Scope
   }
   media: {
     shares: MediaShares
@@ -123,7 +122,6 @@ export function makeDeviceContext({ claimsDb, clientVersion, media, ...given }: 
       countedContactsOf: makeCountedContactsCache(),
       auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),
       retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),
-      messageSecrets: makeScopedCache({ sizeMax: 50_000, scopeSizeMax: 1000, ttlMs: hourMs }),
     },
     media: { ...media, shares: makeMediaShares(config.media.memoryBytes), arrivals: makeMediaArrivals() },
   }

@@ -24,7 +24,7 @@ export type DeviceScope = {
   auth: DeviceAuth
   pacing: DevicePacing
   sending: SendingMemory
-  caches: { retryCounts: Scope; messageSecrets: Scope }
+  caches: { retryCounts: Scope }
   status: ConnectionStatus
   unlinked: UnlinkedSweep
 }
@@ -51,7 +51,7 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
       sentRecipients: makeSentRecipients(),
       firstContacts: makeFirstContacts(context, lease, id),
     },
-    caches: { retryCounts: context.caches.retryCounts(), messageSecrets: context.caches.messageSecrets() },
+    caches: { retryCounts: context.caches.retryCounts() },
     status: makeConnectionStatus(context.db, lease, id, logger),
     unlinked: makeUnlinkedSweep(context, lease, id),
   }

@@ -26,7 +26,6 @@ type SessionOf = {
   contacts: DeviceContacts
   vault: Vault
   retryCounts: Scope
-  messageSecrets: Scope
   sentRecipients: SentRecipients
   logger: Logger
 }
@@ -34,18 +33,7 @@ type SessionOf = {
 /** Opens a session of a device, and stores what it shows, links and receives. The caller decides what follows. */
 export function openDeviceSession(
   context: DeviceContext,
-  {
-    state,
-    network,
-    lease,
-    auth,
-    contacts,
-    vault,
-    retryCounts,
-    messageSecrets,
-    sentRecipients,
-    logger,
-  }: SessionOf,
+  { state, network, lease, auth, contacts, vault, retryCounts, sentRecipients, logger }: SessionOf,
   hooks: Pick<
     SessionHooks,
     'onOpen' | 'onOutcome' | 'onRestrictions' | 'onClosed' | 'onError' | 'onPasskeyAsked'
@@ -74,7 +62,7 @@ export function openDeviceSession(
       network,
       auth,
       retryCounts,
-      messageSecrets,
+      keepsEditSecrets: context.config.housekeeping.editSecretDays > 0,
       keepAliveMs: context.config.whatsApp.keepAliveMs,
       sendsColdTokens: context.config.whatsApp.sendsColdTokens,
       mayLogIn: lease.isValid,

@@ -144,7 +144,6 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
       if (why === 'released') await endGently(connector)
       else void connector.end()
       scope.caches.retryCounts.close()
-      scope.caches.messageSecrets.close()
     },
   }
 }

@@ -50,6 +50,7 @@ const pauseMs = 50
 type HousekeepingOptions = {
   retentionDays: number
   eventRetentionDays: number
+  editSecretDays: number
   /** If false, it only watches the partitions: another process creates and drops them, and cleans. */
   isDoneHere: boolean
 }
@@ -62,7 +63,7 @@ type HousekeepingOptions = {
 export function startHousekeeping(
   db: Database,
   logger: Logger,
-  { retentionDays, eventRetentionDays, isDoneHere }: HousekeepingOptions,
+  { retentionDays, eventRetentionDays, editSecretDays, isDoneHere }: HousekeepingOptions,
 ): Housekeeping {
   const stopping = new AbortController()
   let weeksAhead: number | undefined
@@ -117,7 +118,7 @@ export function startHousekeeping(
     const nowMs = performance.now()
     if (nowMs < contactsAfterMs) return
     contactsAfterMs = nowMs + contactsEveryMs
-    await deleteAll('unused contacts', (after) => deleteUnusedContacts(db, after))
+    await deleteAll('unused contacts', (after) => deleteUnusedContacts(db, editSecretDays, after))
     await deleteAll('old contacts', (after) => deleteOldContacts(db, retentionDays, after))
     await inSteps('storing messages of LIDs under their contacts', (after) => keyHiddenMessages(db, after))
   }

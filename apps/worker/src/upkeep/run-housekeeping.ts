@@ -13,6 +13,7 @@ const shape = pickSettings(
   'METRICS_PORT',
   'RETENTION_DAYS',
   'EVENT_RETENTION_DAYS',
+  'EDIT_SECRET_DAYS',
 )
 
 /** The process of `wagate housekeeping`, until the signal. Returns its exit code. */
@@ -30,6 +31,7 @@ export async function runHousekeeping(
   const housekeeping = startHousekeeping(db, logger, {
     retentionDays: config.RETENTION_DAYS,
     eventRetentionDays: config.EVENT_RETENTION_DAYS,
+    editSecretDays: config.EDIT_SECRET_DAYS,
     isDoneHere: true,
   })
   const health = await startInternalServer(

@@ -14,8 +14,11 @@ export const changeFields = {
 export const reaction = z.string().nullable().describe('The emoji. null when the contact removed it')
 export const editedText = z
   .string()
+  .nullable()
   .optional()
-  .describe('When the gateway does not know the message: the new text')
+  .describe(
+    'When the gateway does not know the message: the new text. null when it could not read the edit: the message keeps its former text',
+  )
 export const voteOptions = z
   .array(z.string())
   .nullable()
@@ -39,6 +42,7 @@ const storedChange = z.object({
   reaction: z.string().nullable().optional(),
   text: z.string().optional(),
   options: z.array(z.string()).optional(),
+  unread: z.boolean().optional(),
 })
 
 /** As the database has it. `waId` is the id of the stanza that made the change. `number` may be empty. */
@@ -56,7 +60,7 @@ export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> |
   const stored = storedChange.safeParse(data)
   // A later version may store it in another way. Other events can still be read.
   if (!stored.success) return {}
-  const { number, contactJid, target, fromMe, reaction, text, options } = stored.data
+  const { number, contactJid, target, fromMe, reaction, text, options, unread } = stored.data
   return {
     number: number || null,
     lid: lidOf(contactJid),
@@ -64,6 +68,7 @@ export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> |
     from_me: fromMe,
     ...(reaction !== undefined && { reaction }),
     ...(text !== undefined && { text }),
+    ...(unread && { text: null }),
     ...(type === 'message.poll_vote' && { options: options ?? null }),
   }
 }

@@ -50,16 +50,22 @@ export type Session = {
 /** As Baileys ends a connection without a scan. */
 const qrCodesUsedUp = { output: { statusCode: DisconnectReason.timedOut } }
 
-export function openSession(options: SocketOptions & { keepAliveMs: number }, hooks: SessionHooks): Session {
-  const { auth, messageSecrets: texts, logger } = options
+type SessionOptions = SocketOptions & {
+  keepAliveMs: number
+  /** Whether the secrets of texts are stored, with which their authors encrypt edits. */
+  keepsEditSecrets: boolean
+}
+
+function reportFailure({ logger, deviceId }: SocketOptions): (error: unknown) => void {
+  return (err) => logger.warn({ err, deviceId }, 'Database request of a session failed, will retry')
+}
+
+export function openSession(options: SessionOptions, hooks: SessionHooks): Session {
+  const { auth, keepsEditSecrets: keepsTexts, logger } = options
   let isEnded = false
   /** `end` was called. */
   let isDismissed = false
-  const onFailure = (error: unknown) =>
-    logger.warn(
-      { err: error, deviceId: options.deviceId },
-      'Database request of a session failed, will retry',
-    )
+  const onFailure = reportFailure(options)
   const persist = makePersist(() => isEnded, onFailure)
   const persistCreds = makePersist(() => isDismissed, onFailure)
   let savedCreds: Promise<unknown> = Promise.resolve()
@@ -72,7 +78,12 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
     store: (received) => hooks.onReceived(received, persist),
     findNumber: async (lid) => jidDecode((await findPhoneJid(sock, lid)) ?? undefined)?.user ?? null,
     isStored: (source) => persist(() => hooks.isStored(source)),
-    secrets: makeMessageSecrets({ auth, texts, persist, findAddresses: (key) => findAddresses(sock, key) }),
+    secrets: makeMessageSecrets({
+      auth,
+      keepsTexts,
+      persist,
+      findAddresses: (key) => findAddresses(sock, key),
+    }),
     unstored,
     logger,
   })

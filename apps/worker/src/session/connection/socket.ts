@@ -43,8 +43,6 @@ export type SocketOptions = {
   logger: Logger
   /** Outlives a socket: a reconnect must not reset the counts. */
   retryCounts: Scope
-  /** Of messages that contacts may still edit. Outlives a socket, too. */
-  messageSecrets: Scope
   getMessage: NonNullable<UserFacingSocketConfig['getMessage']>
 }
 

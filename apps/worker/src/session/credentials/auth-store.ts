@@ -1,4 +1,4 @@
-import { type AuthValue, pollSecretType } from '@wagate/db/queries/credentials/device-auth'
+import { type AuthValue, pollSecretType, textSecretType } from '@wagate/db/queries/credentials/device-auth'
 import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
 import {
   type AuthenticationCreds,
@@ -50,7 +50,7 @@ function memoryOf(key: string, sealed: Buffer | null, frame: SealedFrame | undef
  * Not worth caching: 812 pre-keys are written together, read once for their upload, and then each at most once. Most secrets
  * are never read.
  */
-const uncachedTypes = new Set(['pre-key', pollSecretType])
+const uncachedTypes = new Set(['pre-key', pollSecretType, textSecretType])
 
 const credsType = 'creds'
 const credsId = '-'

@@ -28,7 +28,7 @@ export function secretOf(key: WAMessageKey, content: proto.IMessage): KeptSecret
     return isModest ? { of: 'poll', id: keptAs, value: { secret, options } } : undefined
   }
   const type = readKind(inner, makeCleaner())?.type
-  const isEditable = !fromMe && type !== undefined && kindOf(type).isEditable
+  const isEditable = type !== undefined && kindOf(type).isEditable
   return isEditable ? { of: 'text', id: keptAs, value: { secret, options: [] } } : undefined
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { pollSecretType } from '@wagate/db/queries/credentials/device-auth'
+import { pollSecretType, textSecretType } from '@wagate/db/queries/credentials/device-auth'
 import { proto, type WAMessageKey } from 'baileys'
 import { z } from 'zod'
-import type { Scope } from '../../caches/scoped-cache.ts'
 import { accountJid } from '../contacts/jids.ts'
 import type { AuthStore } from '../credentials/auth-store.ts'
 import type { Persist } from '../credentials/persistence.ts'
@@ -13,7 +12,7 @@ import { readSource } from './received-source.ts'
 
 /** What contacts encrypt with secrets of earlier messages: votes and edits. */
 export type MessageSecrets = {
-  /** Resolves when it is stored. That of a text is only kept in memory: every message has one, and few are edited. */
+  /** Resolves when it is stored. */
   keep(kept: KeptSecret): Promise<void>
   /** Returns the message as it is if it needs no secret, or if that is unknown. */
   open(key: WAMessageKey, content: proto.IMessage): Promise<Readable>
@@ -24,23 +23,22 @@ type Readable = { content: proto.IMessage; chosen: string[] | null }
 
 type Options = {
   auth: Pick<AuthStore, 'creds' | 'readOwn' | 'writeOwn'>
-  texts: Scope
+  keepsTexts: boolean
   persist: Persist
   /** Both addresses of a contact, as far as they are known. */
   findAddresses(key: WAMessageKey): Promise<string[]>
 }
 
 /** As `readOwn` returns them. */
-const keptPoll = z.object({ secret: z.string(), options: z.array(z.string()) })
+const keptSecret = z.object({ secret: z.string(), options: z.array(z.string()) })
 
-export function makeMessageSecrets({ auth, texts, persist, findAddresses }: Options): MessageSecrets {
-  async function listPolls(ids: string[]): Promise<MessageSecret[]> {
-    const stored = await persist(() => auth.readOwn(pollSecretType, ids))
-    return [...stored.values()].flatMap((value) => keptPoll.safeParse(value).data ?? [])
+const typeOf = { poll: pollSecretType, text: textSecretType }
+
+export function makeMessageSecrets({ auth, keepsTexts, persist, findAddresses }: Options): MessageSecrets {
+  async function list(of: KeptSecret['of'], ids: string[]): Promise<MessageSecret[]> {
+    const stored = await persist(() => auth.readOwn(typeOf[of], ids))
+    return [...stored.values()].flatMap((value) => keptSecret.safeParse(value).data ?? [])
   }
-
-  const listTexts = (ids: string[]) =>
-    ids.flatMap((id) => (texts.get(id)?.value as MessageSecret | undefined) ?? [])
 
   async function find(
     use: SecretUse,
@@ -49,12 +47,14 @@ export function makeMessageSecrets({ auth, texts, persist, findAddresses }: Opti
   ): Promise<{ opened: Buffer; options: string[] } | undefined> {
     const waId = target?.id
     if (!waId) return undefined
-    const senders = await findAddresses(key)
     const { id = '', lid } = auth.creds.me ?? {}
-    // The key is that of the contact's phone.
-    const authors = target.fromMe ? senders : [id, lid ?? ''].flatMap((jid) => (jid ? [jid] : []))
-    const ids = (target.fromMe ? senders : ['me']).map((author) => secretId(author, waId))
-    for (const { secret, options } of use === 'Poll Vote' ? await listPolls(ids) : listTexts(ids)) {
+    const own = [id, lid ?? ''].flatMap((jid) => (jid ? [accountJid(jid)] : []))
+    const contact = await findAddresses(key)
+    // The key of the target is that of the phone that sends.
+    const isOwnTarget = key.fromMe ? target.fromMe : !target.fromMe
+    const [senders, authors] = [key.fromMe ? own : contact, isOwnTarget ? own : contact]
+    const ids = (isOwnTarget ? ['me'] : contact).map((author) => secretId(author, waId))
+    for (const { secret, options } of await list(use === 'Poll Vote' ? 'poll' : 'text', ids)) {
       const origin = {
         secret: Buffer.from(secret, 'base64'),
         waId,
@@ -69,8 +69,8 @@ export function makeMessageSecrets({ auth, texts, persist, findAddresses }: Opti
 
   return {
     async keep({ of, id, value }) {
-      if (of === 'text') texts.set(id, value)
-      else await persist(() => auth.writeOwn(pollSecretType, new Map([[id, value]])))
+      if (of === 'text' && !keepsTexts) return
+      await persist(() => auth.writeOwn(typeOf[of], new Map([[id, value]])))
     },
     async open(key, content) {
       const { pollUpdateMessage: update, secretEncryptedMessage: sealed } = unwrap(content)

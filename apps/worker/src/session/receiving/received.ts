@@ -37,6 +37,8 @@ type ReceivedChange = ReceivedSource &
   Cleaned & { kind: MessageChangeKind; target: string; fromMe: boolean; text: string | null } & {
     /** Of a vote: what was chosen, or null if that is unknown. */
     options?: string[] | null
+    /** An edit that cannot be decrypted: `text` is unknown. */
+    isUnread?: boolean
   }
 
 export type Received = ReceivedMessage | ReceivedChange
@@ -108,7 +110,13 @@ function isFromSender({ participant }: proto.IContextInfo, from: ReceivedSource)
   return contact ? author.user !== contact : null
 }
 
-type Change = { kind: MessageChangeKind; target: string; fromMe: boolean; text: string | null }
+type Change = {
+  kind: MessageChangeKind
+  target: string
+  fromMe: boolean
+  text: string | null
+  isUnread?: boolean
+}
 
 const reactionCharsMax = 64
 
@@ -117,8 +125,11 @@ const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type
 /** Undefined for content that changes no other message. */
 function readChange(content: proto.IMessage, cleaner: Cleaner): Change | undefined {
   const { reactionMessage: reaction, pollUpdateMessage: vote, protocolMessage: protocol } = content
+  // What could be decrypted is another message by now.
+  const { secretEncryptedMessage: sealed } = content
   if (reaction) return about('reaction', reaction.key, cleaner.optional(reaction.text, reactionCharsMax))
   if (vote) return about('poll_vote', vote.pollCreationMessageKey, null)
+  if (sealed) return unread(ofContact(about('edited', sealed.targetMessageKey, null)))
   if (protocol?.type === REVOKE) return ofContact(about('deleted', protocol.key, null))
   if (protocol?.type !== MESSAGE_EDIT) return undefined
   const edited = protocol.editedMessage && unwrap(protocol.editedMessage)
@@ -134,6 +145,8 @@ function about(
   // The key is that of the contact's phone, to which the messages of the contact are its own.
   return key?.id ? { kind, target: cleanId(key.id), fromMe: !key.fromMe, text } : undefined
 }
+
+const unread = (change: Change | undefined): Change | undefined => change && { ...change, isUnread: true }
 
 /** A contact edits and deletes only what it has written itself. */
 function ofContact(change: Change | undefined): Change | undefined {

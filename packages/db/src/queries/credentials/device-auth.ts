@@ -16,6 +16,8 @@ export const tokenHolderType = 'token-holder'
 export const historyChatType = 'history-chat'
 /** The type of the secrets of polls, with their options. */
 export const pollSecretType = 'poll-secret'
+/** The type of the secrets of texts and captions that their author may still edit. */
+export const textSecretType = 'text-secret'
 
 export type AuthRead = { deviceId: number; type: string; ids: string[] }
 export type AuthValue = { id: string; value: Buffer }

@@ -33,6 +33,8 @@ export type MessageChange = {
   text: string | null
   /** Of a vote: what was chosen. Null when the poll is unknown. */
   options?: string[] | null
+  /** An edit that could not be read. The message keeps its former text. */
+  isUnread?: boolean
 }
 
 /** In characters. An event has the text of an edit only if the message is not known. */
@@ -70,13 +72,14 @@ export async function recordMessageChanges(
     given AS MATERIALIZED (SELECT asked.* FROM asked JOIN keys USING (key)),
     latest AS (
       SELECT message_id, message_at, bool_or(type = ${deleted}) AS is_deleted, bool_or(type = ${edited}) AS is_edited,
-        (array_agg(text ORDER BY position DESC) FILTER (WHERE type = ${edited}))[1] AS body
+        bool_or(type = ${edited} AND is_unread = 0) AS has_text,
+        (array_agg(text ORDER BY position DESC) FILTER (WHERE type = ${edited} AND is_unread = 0))[1] AS body
       FROM given WHERE message_id IS NOT NULL AND type IN (${edited}, ${deleted}) AND from_me = 0
       GROUP BY message_id, message_at
     ),
     changed AS (
       UPDATE messages AS message SET
-        body = CASE WHEN latest.is_edited AND NOT latest.is_deleted THEN latest.body END,
+        body = CASE WHEN latest.is_deleted THEN NULL WHEN latest.has_text THEN latest.body ELSE message.body END,
         edited_at = CASE WHEN latest.is_edited THEN now() ELSE message.edited_at END,
         deleted_at = CASE WHEN latest.is_deleted THEN now() END,
         content = CASE WHEN NOT latest.is_deleted THEN message.content END,
@@ -95,6 +98,7 @@ export async function recordMessageChanges(
           'waId', wa_id, 'number', number, 'contactJid', contact_jid, 'target', target, 'fromMe', from_me = 1,
           'text', CASE WHEN type = ${edited} AND message_id IS NULL THEN left(text, ${unknownTextMax}) END
         )) || CASE WHEN type = ${reaction} THEN jsonb_build_object('reaction', text)
+          WHEN is_unread = 1 THEN '{"unread": true}'
           WHEN options IS NOT NULL THEN jsonb_build_object('options', options::jsonb) ELSE '{}' END
       FROM given
       ORDER BY position
@@ -142,6 +146,7 @@ const changeColumns: Columns<MessageChange> = {
   contact_jid: ['text', ({ contactJid }) => contactJid ?? null],
   from_me: ['int', ({ fromMe }) => Number(fromMe)],
   text: ['text', ({ text }) => text],
+  is_unread: ['int', ({ isUnread }) => Number(isUnread ?? false)],
   options: ['text', ({ options }) => (options ? JSON.stringify(options) : null)],
   ...targetColumns(({ target }) => target),
 }

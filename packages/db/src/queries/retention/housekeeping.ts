@@ -2,7 +2,12 @@ import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { advisoryLocks } from '../../locks.ts'
 import { contactDays } from '../contacts/contacts.ts'
-import { historyChatType, pollSecretType, tokenHolderType } from '../credentials/device-auth.ts'
+import {
+  historyChatType,
+  pollSecretType,
+  textSecretType,
+  tokenHolderType,
+} from '../credentials/device-auth.ts'
 import { idempotencyWindowStart } from '../statements/idempotency-window.ts'
 
 /**
@@ -159,9 +164,14 @@ const contactDaysMax = 90
 
 /**
  * Stored data of contacts that a sender has not been in touch with for 90 days. WhatsApp provides it again when it is
- * needed. An identity key and a number stay while a session with the contact exists.
+ * needed. An identity key and a number stay while a session with the contact exists. Secrets for edits are deleted after
+ * `secretDays`.
  */
-export async function deleteUnusedContacts(db: Database, after: string): Promise<DeletedBatch> {
+export async function deleteUnusedContacts(
+  db: Database,
+  secretDays: number,
+  after: string,
+): Promise<DeletedBatch> {
   const sql = db.$client
   const [deviceId, type, id] =
     after === beginning ? [0, '', ''] : (JSON.parse(after) as [number, string, string])
@@ -183,13 +193,15 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
             SELECT FROM device_auth AS session
             WHERE session.device_id = scanned.device_id AND session.type = 'session'
               AND starts_with(session.id, replace(scanned.id, '_reverse', '') || '_'))))
+        OR (type = ${textSecretType} AND used_on < CURRENT_DATE - ${secretDays}::int)
         -- Earlier versions stored this list of all contacts.
         OR (type = 'tctoken' AND id = '__index')
     ),
     deleted AS (
       DELETE FROM device_auth AS value USING unused
       WHERE value.device_id = unused.device_id AND value.type = unused.type AND value.id = unused.id
-        AND (value.used_on < CURRENT_DATE - ${contactDaysMax}::int OR value.id = '__index')
+        AND (value.used_on < CURRENT_DATE - ${contactDaysMax}::int OR value.id = '__index'
+          OR (value.type = ${textSecretType} AND value.used_on < CURRENT_DATE - ${secretDays}::int))
       RETURNING 1
     )
     SELECT (SELECT count(*)::int FROM deleted) AS deleted,

@@ -1,6 +1,8 @@
-import type { proto } from 'baileys'
+import { proto } from 'baileys'
 import type { Cleaner } from '../cleaner.ts'
 import { type Field, type KindRow, kindTable } from './kind-table.ts'
+import { readNote } from './other-kinds.ts'
+import { protocolTypes } from './protocol-types.ts'
 import type { ReadKind } from './read-kind.ts'
 
 type AnyRow = KindRow<Field>
@@ -26,6 +28,7 @@ export function readKind(content: proto.IMessage, cleaner: Cleaner): ReadKind | 
   const kind = findKind(content)
   // Too many wrappers, or one without content that this version of the protocol knows.
   if (kind?.row.is === 'wrapper') return unknownKind
+  if (content.protocolMessage) return readProtocol(content.protocolMessage)
   return kind?.row.is === 'message' ? kind.row.read(content[kind.field] as never, cleaner) : undefined
 }
 
@@ -35,4 +38,13 @@ export function contextOf(content: proto.IMessage): proto.IContextInfo | undefin
   if (typeof given !== 'object' || given === null || !('contextInfo' in given)) return undefined
   // Each kind of message that has this field has it as this type.
   return (given.contextInfo as proto.IContextInfo | null) ?? undefined
+}
+
+const { Type } = proto.Message.ProtocolMessage
+
+/** Changes are read elsewhere. Undefined for all that is no message, and for types that this version does not know. */
+function readProtocol({ type, key }: proto.Message.IProtocolMessage): ReadKind | undefined {
+  const name = type === null || type === undefined ? undefined : Type[type]
+  const row = name ? protocolTypes[name as keyof typeof Type] : undefined
+  return row?.is === 'message' ? readNote(row.kind, null, key) : undefined
 }

@@ -9,22 +9,13 @@ import { htmlType, prefersType } from './http/prefers-type.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { makeResponder } from './http/responder.ts'
 import type { Gateway } from './make-gateway.ts'
-import { makeDocument } from './openapi/document.ts'
-import { operations } from './operations.ts'
+import { makeDocument, startingPoints } from './openapi/document.ts'
+import { makePageDocument } from './openapi/page-document.ts'
+import { operationGroups, operations } from './operations.ts'
 import { docsFiles } from './pages/docs-page.ts'
 import { answerFile } from './pages/page-file.ts'
 import { installationFile, operationPages, pageFiles } from './pages/pages.ts'
 import { answerMedia } from './received-media/answer-media.ts'
-
-/** Where a program, or a person with curl, can go on from "/". */
-const startingPoints = {
-  ok: true,
-  name: 'wagate',
-  docs: '/docs',
-  openapi: '/openapi.json',
-  link: '/link',
-  health: '/health/ready',
-}
 
 export function makeApp(gateway: Gateway): Hono<{ Bindings: HttpBindings }> {
   const { context, reception, metrics } = gateway
@@ -60,11 +51,15 @@ export function makeApp(gateway: Gateway): Hono<{ Bindings: HttpBindings }> {
   publish('/', async () => ({ status: 200, body: startingPoints }))
   for (const check of [live, ready]) publish(check.path, (request) => check.answer(gateway, request))
   // Built on the first request, so that it does not delay the start.
-  let document: string | undefined
-  publish('/openapi.json', async () => {
-    document ??= JSON.stringify(makeDocument(operations, [live, ready]))
-    return { status: 200, content: { type: jsonType, bytes: document } }
-  })
+  const publishDocument = (path: string, make: () => object) => {
+    let document: string | undefined
+    publish(path, async () => {
+      document ??= JSON.stringify(make())
+      return { status: 200, content: { type: jsonType, bytes: document } }
+    })
+  }
+  publishDocument('/openapi.json', () => makeDocument(operationGroups, [live, ready]))
+  publishDocument('/docs/openapi.json', () => makePageDocument(operationGroups, [live, ready]))
   const files = { ...docsFiles, ...pageFiles, '/accounts/installation.json': installationFile(config) }
   for (const [path, file] of Object.entries(files)) {
     publish(path, (request) => answerFile(file, request))

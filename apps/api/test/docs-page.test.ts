@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { document } from '@wagate/test-kit/contract'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { preferredMethod } from '../src/openapi/page-document.ts'
+import { operationGroups, operations } from '../src/operations.ts'
 import { docsFiles } from '../src/pages/docs-page.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
@@ -27,8 +29,22 @@ test('the page and its files are served with a policy that forbids other origins
     expect(text.length).toBeGreaterThan(0)
     if (type.startsWith('text/html')) {
       for (const [, asset = ''] of text.matchAll(/(?:src|href)="([^"]+)"/g))
-        expect(docsFiles).toHaveProperty([asset])
+        expect({ asset, status: (await fetch(gateway.url + asset)).status }).toEqual({ asset, status: 200 })
     }
+  }
+})
+
+test('the document of the page has every operation once, and a third of the size at most', async () => {
+  const answer = await fetch(`${gateway.url}/docs/openapi.json`)
+  const text = await answer.text()
+  const shorter: typeof document = JSON.parse(text)
+  expect(text.length).toBeLessThan(JSON.stringify(document).length / 3)
+  for (const operation of operations) {
+    const ways = shorter.paths[`/${operation.name}`] ?? {}
+    expect([operation.name, Object.keys(ways)]).toEqual([operation.name, [preferredMethod(operation)]])
+    expect(operation.methods.map((method) => method.toLowerCase())).toContain(preferredMethod(operation))
+    const way = ways[preferredMethod(operation)]
+    for (const code of operation.errors ?? []) expect(way?.description).toContain(`\`${code}\``)
   }
 })
 
@@ -58,19 +74,50 @@ describe.skipIf(!browserPath)(
     })
     afterAll(() => browser?.close())
 
-    test('shows every operation, and its ways once it is opened', async () => {
-      const shown = await page
+    const shown = () =>
+      page
+        .locator('.opblock-summary-path:visible')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('data-path')))
+
+    test('shows the groups in the order of the guide, and each operation once, in the way that suits it', async () => {
+      const titles = await page
         .locator('.opblock-tag')
         .evaluateAll((tags) => tags.map((tag) => tag.getAttribute('data-tag')))
-      const described = Object.values(document.paths).flatMap(({ get, post }) =>
-        [get, post].flatMap((operation) => operation?.tags ?? []),
-      )
-      expect(shown.sort()).toEqual([...new Set([...described, 'webhooks'])].sort())
-      await page.locator('[id="operations-tag-user-info"]').click()
-      const ways = await page
-        .locator('[id^=operations-user-info-]')
-        .evaluateAll((blocks) => blocks.map(({ id }) => id))
-      expect(ways).toEqual(['operations-user-info-userInfoByGet', 'operations-user-info-userInfo'])
+      expect(titles.slice(0, -1)).toEqual(operationGroups.map(({ title }) => title))
+      const documented = Object.keys(document.paths)
+      expect((await shown()).toSorted()).toEqual(documented.toSorted())
+      const methodOf = (path: string) =>
+        page
+          .locator('.opblock', { has: page.locator(`[data-path="${path}"]`) })
+          .locator('.opblock-summary-method')
+          .textContent()
+      expect(await methodOf('/send-message')).toBe('POST')
+      expect(await methodOf('/user-info')).toBe('GET')
+    })
+
+    test('finds operations by a word of their path or summary', async () => {
+      await page.fill('.operation-filter-input', 'webhook')
+      await expect.poll(async () => (await shown()).length).toBeLessThan(12)
+      expect(await shown()).toContain('/webhook-deliveries')
+      await page.fill('.operation-filter-input', '')
+      await expect.poll(async () => (await shown()).length).toBe(Object.keys(document.paths).length)
+    })
+
+    test('is dark for people who want it dark', async () => {
+      const isDark = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await expect.poll(isDark).toBe('rgb(28, 32, 34)')
+      await page.emulateMedia({ colorScheme: 'light' })
+      await expect.poll(isDark).not.toBe('rgb(28, 32, 34)')
+    })
+
+    test('fits the width of a phone, and shows an operation on its first screen', async () => {
+      const { width, height } = { width: 390, height: 844 }
+      await page.setViewportSize({ width, height })
+      const box = await page.locator('.opblock').first().boundingBox()
+      expect(box?.y).toBeLessThan(height)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      await page.setViewportSize({ width: 1280, height: 800 })
     })
 
     test('"Try it out" calls this gateway with the entered key', async () => {
@@ -79,7 +126,7 @@ describe.skipIf(!browserPath)(
       await page.locator('.auth-container input').first().fill(apiKey)
       await page.locator('.auth-container button[type=submit]').first().click()
       await page.locator('.btn-done').first().click()
-      const block = page.locator('[id="operations-user-info-userInfoByGet"]')
+      const block = page.locator('.opblock', { has: page.locator('[data-path="/user-info"]') })
       await block.locator('.opblock-summary-control').click()
       await block.locator('.try-out__btn').click()
       await block.locator('.execute').click()
@@ -90,6 +137,11 @@ describe.skipIf(!browserPath)(
       expect(
         await block.locator('.live-responses-table .response-col_status').last().textContent(),
       ).toContain('200')
+    })
+
+    test('keeps the entered key over a reload', async () => {
+      await page.reload()
+      await page.locator('.btn.authorize.locked').waitFor()
     })
 
     test('requested nothing from other hosts, and nothing was blocked', () => {

@@ -14,7 +14,7 @@ import { makeErrorPage } from '../src/openapi/error-page.ts'
 import { makeEventPage } from '../src/openapi/event-page.ts'
 import { makeEventSchemas } from '../src/openapi/event-schemas.ts'
 import { makeReference } from '../src/openapi/reference.ts'
-import { operations } from '../src/operations.ts'
+import { operationGroups, operations } from '../src/operations.ts'
 import { docsFiles } from '../src/pages/docs-page.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
@@ -29,6 +29,26 @@ describe('the document', () => {
     const answer = await gateway.anonymous.get('/openapi.json')
     expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)))
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  })
+
+  test('has the groups of docs/guide.md, with the operations in the same order', () => {
+    const guide = readFileSync(new URL('../../../docs/guide.md', import.meta.url), 'utf8')
+    const names = new Set(operations.map(({ name }) => name))
+    const chapters = guide
+      .split(/^## /m)
+      .slice(1)
+      .map((chapter) => {
+        const [title = ''] = chapter.split('\n')
+        const rows = [...chapter.matchAll(/^\|[^|]*\| `([\w/-]+)`/gm)].map(([, name = '']) => name)
+        return { title, operations: [...new Set(rows)].filter((name) => names.has(name)) }
+      })
+    expect(
+      operationGroups.map((group) => ({
+        title: group.title,
+        operations: group.operations.map(({ name }) => name),
+      })),
+    ).toEqual(chapters)
+    expect(document.tags.slice(0, -1).map(({ name }) => name)).toEqual(chapters.map(({ title }) => title))
   })
 
   test('says of GET and POST alike that an operation needs a key', () => {
@@ -138,7 +158,7 @@ describe('routes and document agree', () => {
       ...Object.keys(docsFiles),
     ])
     const tried = [...described].flatMap((path) => [`/api${path}`, `${path}/x`, path.toUpperCase()])
-    for (const path of tried.filter((path) => !described.has(path.replace(/\/$/, '')))) {
+    for (const path of tried.filter((path) => !described.has(path.replace(/(?<=.)\/$/, '')))) {
       const answers = await Promise.all(methods.map((method) => gateway.admin.request(path, { method })))
       expect([path, ...answers.map(({ status }) => status)]).toEqual([path, ...methods.map(() => 404)])
     }

@@ -3,13 +3,13 @@ import { requestErrorStatus } from '@wagate/api/errors/request-errors'
 import { live, ready } from '@wagate/api/health/health-checks'
 import { makeDocument } from '@wagate/api/openapi/document'
 import type { OpenApiOperation, OpenApiPath, OpenApiResponse } from '@wagate/api/openapi/openapi-types'
-import { operations } from '@wagate/api/operations'
+import { operationGroups } from '@wagate/api/operations'
 import { pageTypes } from '@wagate/api/pages/page-file'
 import { operationPages } from '@wagate/api/pages/pages'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
-export const document = makeDocument(operations, [live, ready])
+export const document = makeDocument(operationGroups, [live, ready])
 export type AnswerSeen = { status: number; headers: Headers; text: string }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -2,23 +2,28 @@ import { createRequire } from 'node:module'
 import { eventTypeNames } from '@wagate/shared/event-types'
 import { eventKinds } from '@wagate/shared/objects/event-kinds'
 import { exampleEventOf } from '@wagate/shared/objects/event-object'
-import type { Operation } from '../calls/operation.ts'
 import type { HealthCheck } from '../health/health-checks.ts'
+import type { OperationGroup } from '../operations.ts'
 import { errorsOfEveryPath } from './documented-errors.ts'
 import { errorResponses, referToHeaders } from './error-responses.ts'
 import { eventSchema } from './event-schemas.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
 import { introduction } from './introduction.ts'
 import { collectComponents, toJsonSchema } from './json-schemas.ts'
-import { mediaPath, mediaTag } from './media-path.ts'
+import { mediaPath } from './media-path.ts'
 import type { OpenApiDocument, OpenApiPath, OpenApiWebhook } from './openapi-types.ts'
 import { operationPath } from './operation-path.ts'
 import { securitySchemes } from './security-schemes.ts'
 
 const { version } = createRequire(import.meta.url)('../../package.json')
 
+const publicTag = 'Health and description'
+
 /** The OpenAPI document of the whole API, derived from the same table as its routes. */
-export function makeDocument(operations: Operation[], checks: HealthCheck[]): OpenApiDocument {
+export function makeDocument(groups: OperationGroup[], checks: HealthCheck[]): OpenApiDocument {
+  const titleWith = (name: string) =>
+    groups.find(({ operations }) => operations.some((operation) => operation.name === name))?.title ??
+    publicTag
   const { document, schemas } = collectComponents({
     openapi: '3.1.0',
     info: {
@@ -33,17 +38,21 @@ export function makeDocument(operations: Operation[], checks: HealthCheck[]): Op
       { url: '/api', description: 'This gateway, with a prefix' },
     ],
     tags: [
-      ...operations.map(({ name, summary }) => ({ name, description: summary })),
-      mediaTag,
-      { name: 'public', description: 'Paths without an API key' },
+      ...groups.map(({ title, about }) => ({ name: title, description: about })),
+      { name: publicTag, description: 'Paths without an API key' },
     ],
     paths: {
-      ...Object.fromEntries(operations.map((operation) => [`/${operation.name}`, operationPath(operation)])),
-      '/media': mediaPath(),
+      ...Object.fromEntries(
+        groups.flatMap(({ title, operations }) =>
+          operations.map((operation) => [`/${operation.name}`, operationPath(operation, title)]),
+        ),
+      ),
+      '/media': mediaPath(titleWith('messages')),
       ...Object.fromEntries(checks.map((check) => [check.path, healthPath(check)])),
+      '/': startPath(),
       '/openapi.json': documentPath(),
     },
-    webhooks: eventWebhooks(),
+    webhooks: eventWebhooks(titleWith('set-webhook')),
   })
   return {
     ...document,
@@ -66,13 +75,38 @@ function publicPath(
     servers: [{ url: '/' }],
     get: {
       operationId,
-      tags: ['public'],
+      tags: [publicTag],
       summary,
       security: [],
       parameters: [],
       responses: { ...responses, ...errorResponses(errorsOfEveryPath, ['X-Request-Id']) },
     },
   }
+}
+
+/** Where a program, or a person with curl, can go on from "/". */
+export const startingPoints = {
+  ok: true,
+  name: 'wagate',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  link: '/link',
+  health: '/health/ready',
+}
+
+function startPath(): OpenApiPath {
+  const names = Object.keys(startingPoints)
+  const properties = Object.fromEntries(
+    Object.entries(startingPoints).map(([name, value]) => [name, { type: typeof value, const: value }]),
+  )
+  const schema = { type: 'object', properties, required: names, additionalProperties: false }
+  return publicPath('start', 'Where to go on. Browsers get a page', {
+    200: {
+      description: 'Paths of this gateway',
+      headers: referToHeaders(['X-Request-Id']),
+      content: { 'application/json': { schema } },
+    },
+  })
 }
 
 function documentPath(): OpenApiPath {
@@ -100,14 +134,14 @@ function healthPath({ path, summary, answers }: HealthCheck): OpenApiPath {
 }
 
 /** Every type of event, as the request that delivers it. */
-function eventWebhooks(): Record<string, OpenApiWebhook> {
+function eventWebhooks(tag: string): Record<string, OpenApiWebhook> {
   return Object.fromEntries(
     eventTypeNames.map((type) => [
       type,
       {
         post: {
           operationId: `on-${type.replaceAll(/[._]/g, '-')}`,
-          tags: ['events'],
+          tags: [tag],
           summary: eventKinds[type].when,
           security: [],
           requestBody: {

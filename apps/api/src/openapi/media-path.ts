@@ -21,13 +21,13 @@ const summary = 'Return the file of a received message, or with the header Range
 const file = { 'application/octet-stream': { schema: { contentMediaType: 'application/octet-stream' } } }
 
 /** Not an operation of the table: its answer is no JSON, and a signed link replaces the API key. */
-export function mediaPath(): OpenApiPath {
+export function mediaPath(tag: string): OpenApiPath {
   const { properties = {}, required = [] } = toJsonSchema(mediaParameters, 'input')
   const headers = referToHeaders(['X-Request-Id', 'RateLimit', 'RateLimit-Policy'])
   return {
     get: {
       operationId: 'media',
-      tags: ['media'],
+      tags: [tag],
       summary,
       security: [...Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })), {}],
       parameters: Object.entries(properties).map(([name, { description, ...schema }]) => ({
@@ -49,5 +49,3 @@ export function mediaPath(): OpenApiPath {
     },
   }
 }
-
-export const mediaTag = { name: 'media', description: summary }

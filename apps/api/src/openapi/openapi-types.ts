@@ -3,6 +3,8 @@ import type { JsonSchema } from './json-schemas.ts'
 /** The parts of OpenAPI 3.1 that our document uses. */
 export type OpenApiDocument = {
   openapi: string
+  info: { description: string }
+  tags: { name: string; description: string }[]
   servers: { url: string; description: string }[]
   paths: Record<string, OpenApiPath>
   /** Requests that the gateway makes. */
@@ -24,6 +26,7 @@ export type OpenApiOperation = {
   operationId: string
   tags: string[]
   summary: string
+  description?: string
   security: Record<string, string[]>[]
   parameters: (OpenApiParameter | Reference)[]
   requestBody?: { description: string; content: Content }

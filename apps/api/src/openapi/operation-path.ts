@@ -16,18 +16,18 @@ import { securitySchemes } from './security-schemes.ts'
 
 const headersOfAll: ResponseHeader[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
 
-export function operationPath(operation: Operation): OpenApiPath {
+export function operationPath(operation: Operation, tag: string): OpenApiPath {
   const schema = parametersSchema(operation)
   return {
     ...(operation.methods.includes('GET') && {
       get: {
-        ...describe(operation, 'GET'),
+        ...describe(operation, 'GET', tag),
         parameters: [...queryParameters(operation, schema), ...headerParameters(operation)],
       },
     }),
     ...(operation.methods.includes('POST') && {
       post: {
-        ...describe(operation, 'POST'),
+        ...describe(operation, 'POST', tag),
         parameters: [
           ...(operation.takesFile ? queryParameters(operation, schema) : []),
           ...headerParameters(operation),
@@ -38,12 +38,16 @@ export function operationPath(operation: Operation): OpenApiPath {
   }
 }
 
-function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOperation, 'parameters'> {
+function describe(
+  operation: Operation,
+  method: 'GET' | 'POST',
+  tag: string,
+): Omit<OpenApiOperation, 'parameters'> {
   const { name, summary, methods } = operation
   const id = name.replaceAll(/[-/](.)/g, (_, letter: string) => letter.toUpperCase())
   return {
     operationId: method === 'GET' && methods.includes('POST') ? `${id}ByGet` : id,
-    tags: [name],
+    tags: [tag],
     summary,
     security: operation.isPublic ? [] : Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })),
     responses: {

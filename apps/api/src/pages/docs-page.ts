@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { fileOf, type PageFile, pageTypes } from './page-file.ts'
+import { fileOf, type PageFile, pageFile, pageTypes } from './page-file.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -10,7 +10,10 @@ const page = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>wagate API</title>
     <link rel="icon" href="/docs/favicon-32x32.png">
+    <meta name="color-scheme" content="light dark">
     <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="stylesheet" href="/docs/docs.css">
+    <link rel="preload" href="/docs/openapi.json" as="fetch" crossorigin="anonymous">
     <script defer src="/docs/swagger-ui-bundle.js"></script>
     <script defer src="/docs/start.js"></script>
   </head>
@@ -18,24 +21,14 @@ const page = `<!doctype html>
 </html>
 `
 
-// validatorUrl: by default the page sends the document to swagger.io.
-const start = `SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#swagger-ui',
-  validatorUrl: null,
-  docExpansion: 'none',
-  defaultModelsExpandDepth: 0,
-  displayRequestDuration: true,
-})
-`
-
 const html = { type: pageTypes.html, read: () => page }
 
-/** Swagger UI from its package, showing /openapi.json. */
+/** Swagger UI from its package, showing the shorter form of /openapi.json. */
 export const docsFiles: Record<string, PageFile> = {
   '/docs': html,
   '/docs/': html,
-  '/docs/start.js': { type: pageTypes.js, read: () => start },
+  '/docs/start.js': pageFile('docs/start.js'),
+  '/docs/docs.css': pageFile('docs/docs.css'),
   '/docs/swagger-ui-bundle.js': fileOf(pageTypes.js, require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
   '/docs/swagger-ui.css': fileOf(pageTypes.css, require.resolve('swagger-ui-dist/swagger-ui.css')),
   '/docs/favicon-32x32.png': fileOf(pageTypes.png, require.resolve('swagger-ui-dist/favicon-32x32.png')),

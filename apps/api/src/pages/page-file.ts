@@ -37,6 +37,15 @@ export function fileOf(type: string, path: string | URL): PageFile {
   return { type, read }
 }
 
+/** Beside `src` and `dist`, so that both find it. It needs no build step. */
+const folder = new URL('../../page/', import.meta.url)
+
+/** A file of `apps/api/page`. */
+export function pageFile(path: string): PageFile {
+  const type = path.endsWith('.html') ? pageTypes.html : path.endsWith('.css') ? pageTypes.css : pageTypes.js
+  return fileOf(type, new URL(path, folder))
+}
+
 export async function answerFile(
   { type, read }: PageFile,
   { responseHeaders }: RequestContext,

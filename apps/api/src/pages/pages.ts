@@ -1,13 +1,5 @@
 import type { Config } from '../config.ts'
-import { fileOf, type PageFile, pageTypes } from './page-file.ts'
-
-/** Beside `src` and `dist`, so that both find it. It needs no build step. */
-const folder = new URL('../../page/', import.meta.url)
-
-function pageFile(path: string): PageFile {
-  const type = path.endsWith('.html') ? pageTypes.html : path.endsWith('.css') ? pageTypes.css : pageTypes.js
-  return fileOf(type, new URL(path, folder))
-}
+import { type PageFile, pageFile, pageTypes } from './page-file.ts'
 
 const namesOfFiles = {
   shared: [

@@ -5,24 +5,6 @@ const ofKeys = 'apps/api/test/keys.test.ts'
 /** Keys, accounts, networks and what may be reached. */
 export const accessMutants: Mutant[] = [
   {
-    name: 'list read before it is counted',
-    file: 'apps/api/src/parameters/parameter-types.ts',
-    text: 'return found.length <= max ? found : undefined',
-    replacement: 'return found',
-    test: {
-      file: 'apps/api/test/parameters.test.ts',
-      title: 'a list of too many commas is refused without reading them',
-      written: { title: 'a list of too many %s is refused without reading them' },
-    },
-  },
-  {
-    name: 'body nested as often as it likes',
-    file: 'apps/api/src/http/parse-json-object.ts',
-    text: 'if (depth > depthMax)',
-    replacement: 'if (depth > 1000 * depthMax)',
-    test: { file: 'apps/api/test/bodies.test.ts', title: 'are refused when they are nested too often' },
-  },
-  {
     name: 'addresses behind names not judged',
     file: 'apps/worker/src/session/network/public-lookup.ts',
     text: 'const isRefused = !error && addresses.some(isForbidden)',

@@ -8,6 +8,7 @@ import { deviceEventMutants } from './device-event-mutants.ts'
 import { epochMutants } from './epoch-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
 import { historyMutants } from './history-mutants.ts'
+import { inputMutants } from './input-mutants.ts'
 import { limitMutants } from './limit-mutants.ts'
 import { linkingMutants } from './linking-mutants.ts'
 import { mediaMutants } from './media-mutants.ts'
@@ -49,6 +50,7 @@ export const mutants: Mutant[] = [
   ...clientVersionMutants,
   ...mediaMutants,
   ...accessMutants,
+  ...inputMutants,
   ...accountMutants,
   ...limitMutants,
   ...pageMutants,

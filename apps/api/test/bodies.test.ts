@@ -32,7 +32,8 @@ describe('body', () => {
 
   test.each([
     'text/plain',
-    'multipart/form-data; boundary=x',
+    'multipart/form-data',
+    'multipart/mixed; boundary=x',
     'application/xml',
     'application/json; charset=iso-8859-1',
   ])('returns 415 for type %s', async (type) => {
@@ -52,6 +53,14 @@ describe('body', () => {
     ['application/x-www-form-urlencoded', 'sender=%2B4915111110001&name=a+b'],
     ['application/x-www-form-urlencoded', '{"sender":"4915111110001"}'],
     ['', '{"sender":"4915111110001"}'],
+    ['application/json', '\ufeff{"sender":"4915111110001"}'],
+    ['application/json; charset=us-ascii', '{"sender":"4915111110001"}'],
+    ['application/vnd.api+json', '{"sender":"4915111110001"}'],
+    ['application/x-www-form-urlencoded', 'sender=+4915111110001'],
+    [
+      'multipart/form-data; boundary=Ab',
+      '--Ab\r\nContent-Disposition: form-data; name="sender"\r\n\r\n+4915111110001\r\n--Ab--',
+    ],
   ])('is accepted with type %j: %s', async (type, body) => {
     const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
     const sent = type === '' ? new TextEncoder().encode(body) : body

@@ -124,9 +124,9 @@ test('a cursor whose next events may be deleted is refused', async () => {
 
 test.each([
   ['after', 'evt_1'],
-  ['after', ''],
+  ['after', ' '],
   ['types', 'message.gone'],
-  ['types', ''],
+  ['types', ','],
   ['limit', '101'],
   ['wait', '26'],
 ])('refuses %s=%j', async (name, value) => {

@@ -151,7 +151,6 @@ describe('send-media', () => {
       { url: 'https://' },
       { url: `https://example.com/${'x'.repeat(8200)}` },
       { caption: 'x'.repeat(1025) },
-      { filename: '' },
     ].map(titled),
   )('refuses %s', (_, wrong) => expectRefused(wrong, 'invalid_parameter'))
 

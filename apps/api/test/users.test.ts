@@ -190,7 +190,7 @@ describe('update-user', () => {
     { role: 'OWNER' },
     { devices_allowed: -1 },
     { expiry: 'soon' },
-    { expiry: '' },
+    { expiry: ' ' },
     { rate_per_minute: -1 },
     { burst: 0 },
     { daily_cap: 'many' },

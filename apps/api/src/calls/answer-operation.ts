@@ -9,13 +9,16 @@ import { AppError } from '../errors/app-error.ts'
 import type { OpenExport } from '../export/export-stream.ts'
 import { eventStreamType, type HttpAnswer, linesType } from '../http/http-answer.ts'
 import { allowMethods } from '../http/methods.ts'
+import { refuseOtherEncodings } from '../http/parse-form.ts'
+import { withFileAsUrl } from '../http/parse-parts.ts'
 import { pngType, prefersType } from '../http/prefers-type.ts'
 import { discardRest, readBody } from '../http/read-body.ts'
 import { receiveFile } from '../http/receive-file.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { charge } from '../limits/charge.ts'
 import { collectParameters } from '../parameters/collect-parameters.ts'
-import { warnOfUnknown } from '../parameters/parse-parameters.ts'
+import { listParameters } from '../parameters/list-parameters.ts'
+import { warnOfUnknown } from '../parameters/unknown-parameters.ts'
 import type { CallRequest, PublicCall } from './call.ts'
 import type { ApiContext } from './context.ts'
 import type { Answered, Operation } from './operation.ts'
@@ -35,6 +38,7 @@ export async function answerOperation(
   if (operation.hasPng) responseHeaders.Vary = 'Accept'
 
   const warnings: string[] = []
+  request.known.warnings = warnings
   const call = makeCall(gateway, operation, request, warnings)
   const { given, run, isAdmitted } = await admit(gateway.reception, operation, request, call)
   warnings.push(...warnOfUnknown(operation.parameters, given))
@@ -83,7 +87,8 @@ async function admit(
   if (operation.isPublic) {
     refuseOtherOrigins(request.raw.headers, call.cookie().origin())
     refuseQuery(request.url)
-    const given = collectParameters([], await readBody(request.raw, { bytesMax: bodyBytesMax }))
+    const body = await readBody(request.raw, { bytesMax: bodyBytesMax })
+    const given = collectParameters([], body, listParameters(operation.parameters))
     return { given, run: () => operation.run(given, call), isAdmitted: async () => true }
   }
   const { principal, key, body } = await authenticate(reception, operation, request, call.cookie).finally(
@@ -91,7 +96,9 @@ async function admit(
       if (operation.takesFile) discardUnread(request)
     },
   )
-  const given = collectParameters(request.url.searchParams, body)
+  refuseOtherEncodings(request.url.search.slice(1))
+  const parameters = operation.takesFileInForm ? await withFileAsUrl(body) : body
+  const given = collectParameters(request.url.searchParams, parameters, listParameters(operation.parameters))
   if (principal.link) limitToDevice(given, operation, principal.link)
   return {
     given,

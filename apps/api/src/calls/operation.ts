@@ -15,6 +15,8 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
   bodyBytesMax?: number
   /** The body is a file, which the handler receives. Parameters are in the query, and the API key is outside of the body. */
   takesFile?: boolean
+  /** A file in a form stands for `url`, as a data: URL. */
+  takesFileInForm?: boolean
   parameters: z.ZodObject<Parameters>
   /** The fields of a successful response besides `ok` and `warnings`. */
   fields: z.ZodObject<Fields>
@@ -79,7 +81,7 @@ export function defineOperation<Parameters extends z.ZodRawShape, Fields extends
 
 type PublicDefinition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> = Omit<
   Definition<Parameters, Fields>,
-  'methods' | 'adminOnly' | 'admits' | 'bodyBytesMax' | 'takesFile' | 'toPng' | 'handle'
+  'methods' | 'adminOnly' | 'admits' | 'bodyBytesMax' | 'takesFile' | 'takesFileInForm' | 'toPng' | 'handle'
 > & {
   handle(input: z.infer<z.ZodObject<Parameters>>, call: PublicCall): Promise<z.input<z.ZodObject<Fields>>>
 }

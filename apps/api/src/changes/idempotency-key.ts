@@ -16,7 +16,8 @@ export function findIdempotencyKey(
   { request: { idempotencyKeyHeader: header } }: { request: { idempotencyKeyHeader: string | undefined } },
   parameter: string | undefined,
 ): string | undefined {
-  if (header === undefined) return parameter
+  // As a parameter, an empty value counts as not given.
+  if (header === undefined || header === '') return parameter
   if (parameter !== undefined && parameter !== header) {
     throw new AppError('duplicate_parameter', 'Idempotency-Key and idempotency_key have different values.')
   }

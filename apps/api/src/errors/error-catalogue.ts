@@ -12,7 +12,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'A required parameter is missing.',
     'Send the parameters that `details` names.',
   ),
-  malformed_json: permanent('The body is not a JSON object in UTF-8.', 'Send a valid JSON object.'),
+  malformed_json: permanent(
+    'The body is not a JSON object in UTF-8, or not a valid form.',
+    'Send a valid JSON object.',
+  ),
   duplicate_parameter: permanent(
     'A parameter appears twice in the query or the body, or has different values in both.',
     'Send each parameter once.',
@@ -216,7 +219,7 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   ),
   unsupported_media_type: permanent(
     'The content type, character set or compression of the body is not supported.',
-    'Send uncompressed `application/json` in UTF-8.',
+    'Send uncompressed `application/json` in UTF-8, or a form.',
   ),
   idempotency_key_reused: permanent(
     'The idempotency key was used for a request with different parameters within 24 hours.',

@@ -17,6 +17,10 @@ export const failureObject = z
       .string()
       .optional()
       .describe('With `rate_limited`: the limit that was met, one of those in docs/errors.md'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('Remarks on the request, such as parameters that the operation does not have'),
     idempotency_key: z
       .string()
       .optional()
@@ -26,10 +30,12 @@ export const failureObject = z
   })
   .meta({ id: 'Failure' })
 
+type Noted = { madeIdempotencyKey?: string | undefined; warnings?: string[] | undefined }
+
 export function failureBody(
   failure: AppError,
   requestId: string,
-  madeIdempotencyKey?: string,
+  { madeIdempotencyKey, warnings = [] }: Noted = {},
 ): z.infer<typeof failureObject> {
   return {
     ok: false,
@@ -38,6 +44,7 @@ export function failureBody(
     request_id: requestId,
     ...(failure.details && { details: failure.details }),
     ...(failure.limit !== undefined && { limit: failure.limit }),
+    ...(warnings.length > 0 && { warnings }),
     ...(madeIdempotencyKey && { idempotency_key: madeIdempotencyKey }),
   }
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 import { decodeInSlices } from './decode-utf8.ts'
 import { inSlices, isLarge } from './in-slices.ts'
 import { longBytesMin, refuseLargeOutline } from './outline.ts'
@@ -6,12 +7,15 @@ import { longBytesMin, refuseLargeOutline } from './outline.ts'
 /** A form of 24 MiB could contain millions of parameters, which would take seconds to parse. */
 const parametersMax = 10_000
 
-/** The names and values of a form. Throws `malformed_json` and `payload_too_large`. */
+/** The names and values of a form. Throws `malformed_json`, `invalid_parameter` and `payload_too_large`. */
 export async function parseForm(bytes: Buffer): Promise<[name: string, value: string][]> {
   let text = ''
   for await (const slice of decodeInSlices(bytes)) text += slice
   refuseManyParameters(text)
-  if (!isLarge(text.length)) return [...new URLSearchParams(text)]
+  if (!isLarge(text.length)) {
+    refuseOtherEncodings(text)
+    return [...new URLSearchParams(text)]
+  }
   const parameters: [string, string][] = []
   let outlineBytes = 0
   let longStrings = 0
@@ -21,9 +25,43 @@ export async function parseForm(bytes: Buffer): Promise<[name: string, value: st
     else outlineBytes += parameter.length
     refuseLargeOutline(outlineBytes, longStrings)
     const end = parameter.includes('=') ? parameter.indexOf('=') : parameter.length
-    parameters.push([decode(parameter.slice(0, end)), await decodeFormValue(parameter.slice(end + 1))])
+    const name = decode(parameter.slice(0, end))
+    const value = await decodeFormValue(parameter.slice(end + 1))
+    if (isChanged(parameter, name + value)) throw notUtf8(name)
+    parameters.push([name, value])
   }
   return parameters
+}
+
+/**
+ * URLSearchParams replaces what is not UTF-8, such as `caf%E9` of Latin-1, by U+FFFD. A recipient would read that. `encoded` is a
+ * form or a query. Throws `invalid_parameter`.
+ */
+export function refuseOtherEncodings(encoded: string): void {
+  if (!/%[89a-f][0-9a-f]/i.test(encoded)) return
+  for (const parameter of encoded.split('&')) {
+    const [[name, value] = ['', '']] = new URLSearchParams(parameter)
+    if (isChanged(parameter, name + value)) throw notUtf8(name)
+  }
+}
+
+const replacement = '\ufffd'
+
+function isChanged(encoded: string, decoded: string): boolean {
+  if (!decoded.includes(replacement)) return false
+  const written = count(encoded, replacement) + count(encoded.toUpperCase(), '%EF%BF%BD')
+  return count(decoded, replacement) > written
+}
+
+function count(text: string, part: string): number {
+  let found = 0
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) found += 1
+  return found
+}
+
+export function notUtf8(name: string): AppError {
+  const message = 'is not in UTF-8: encode é as %C3%A9 in a form or a URL, and as the bytes C3 A9 elsewhere'
+  return invalidParameter(name.slice(0, 100), message)
 }
 
 function refuseManyParameters(text: string): void {

@@ -1,6 +1,8 @@
 import { AppError } from '../errors/app-error.ts'
 import { parseForm } from './parse-form.ts'
 import { parseJsonObject } from './parse-json-object.ts'
+import { isUtf8, parseParts } from './parse-parts.ts'
+import { boundaryOf } from './read-multipart.ts'
 
 /** What a large body waits for before it is read further or parsed. A rejection refuses the body. */
 export type BodyAdmission = {
@@ -11,7 +13,10 @@ export type BodyAdmission = {
 
 type BodyLimits = { bytesMax: number; admission?: BodyAdmission | undefined }
 
-/** The names and values of a JSON object or a form. An empty body of any content type counts as an empty object. */
+/**
+ * The names and values of a JSON object or a form; a file in a form is a `FormFile`. An empty body of any content type counts as
+ * an empty object.
+ */
 export async function readBody(
   request: Request,
   limits: BodyLimits,
@@ -21,13 +26,27 @@ export async function readBody(
   const bytes = withoutByteOrderMark(await readBytes(request, limits))
   const start = firstCharacterOf(bytes)
   if (start === undefined) return []
-  if (charset !== 'utf-8') throw new AppError('unsupported_media_type', 'The body must be UTF-8.')
+  const boundary = boundaryOf(request)
+  if (boundary !== undefined) return parseParts(bytes, boundary)
+  if (!isUtf8(charset)) {
+    throw new AppError('unsupported_media_type', `The body must be in UTF-8, not in ${charset.slice(0, 40)}.`)
+  }
   // `curl -d '{...}'` sends JSON with the content type of a form, other clients send none at all.
   const looksLikeJson = start === '{' || start === '['
-  if (type === 'application/json' || (looksLikeJson && (type === formType || type === '')))
+  if (jsonTypes.test(type) || (looksLikeJson && (type === formType || type === '')))
     return parseJsonObject(bytes)
   if (type === formType) return parseForm(bytes)
-  throw new AppError('unsupported_media_type', `The body must be application/json or ${formType}.`)
+  throw unsupported(type)
+}
+
+const jsonTypes = /^(?:application|text)\/(?:[\w.-]+\+)?json$/
+
+function unsupported(type: string): AppError {
+  const given = type === '' ? 'and there is no Content-Type' : `not ${type.slice(0, 60)}`
+  return new AppError(
+    'unsupported_media_type',
+    `The body must be application/json, ${formType} or multipart/form-data, ${given}. Send a JSON object with the header Content-Type: application/json.`,
+  )
 }
 
 export function refuseCompression({ headers }: Request): void {
@@ -57,7 +76,7 @@ const formType = 'application/x-www-form-urlencoded'
 function readContentType(header: string | null): { type: string; charset: string } {
   const [type = '', ...attributes] = (header ?? '').toLowerCase().split(';')
   const charset = attributes.map((text) => /^\s*charset="?([^"\s]+)"?\s*$/.exec(text)?.[1]).find(Boolean)
-  return { type: type.trim(), charset: charset === 'utf8' ? 'utf-8' : (charset ?? 'utf-8') }
+  return { type: type.trim(), charset: charset ?? 'utf-8' }
 }
 
 /** Reading a body of up to this size chunk by chunk is not worth it. */

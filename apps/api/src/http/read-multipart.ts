@@ -69,8 +69,21 @@ function makeSource(body: Pieces) {
   }
 }
 
+/** Undefined for a body that is no form. Throws `unsupported_media_type`. */
+export function boundaryOf({ headers }: Request): string | undefined {
+  const type = headers.get('content-type') ?? ''
+  if (!/^\s*multipart\//i.test(type)) return undefined
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^;\s"]{1,70}))/i.exec(type) ?? []
+  const boundary = quoted ?? plain
+  if (boundary && /^\s*multipart\/form-data\s*;/i.test(type)) return boundary
+  throw new AppError(
+    'unsupported_media_type',
+    'A form in parts must be multipart/form-data, and its Content-Type must name the boundary.',
+  )
+}
+
 /** Undefined for a field that is no file; empty when the file has no name. */
-function fileNameIn(headers: string): string | undefined {
+export function fileNameIn(headers: string): string | undefined {
   const disposition = /^content-disposition:(.*)$/im.exec(headers)?.[1] ?? ''
   const [, quoted, plain] = /;\s*filename=(?:"([^"]*)"|([^;\s]*))/i.exec(disposition) ?? []
   const name = quoted ?? plain

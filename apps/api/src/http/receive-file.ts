@@ -5,7 +5,7 @@ import type { MediaStore } from '@wagate/media-store/media-store'
 import { fileTypeFromBuffer } from 'file-type'
 import { AppError } from '../errors/app-error.ts'
 import { discardRest, piecesOf, refuseCompression, tooLarge } from './read-body.ts'
-import { readMultipart } from './read-multipart.ts'
+import { boundaryOf, readMultipart } from './read-multipart.ts'
 
 export type FileRules = {
   bytesMax: number
@@ -105,19 +105,6 @@ export async function* inLargePieces(pieces: AsyncIterable<Uint8Array>): AsyncGe
     }
   }
   if (size > 0) yield gathered.subarray(0, size)
-}
-
-/** Undefined for a body that is no form. */
-function boundaryOf({ headers }: Request): string | undefined {
-  const type = headers.get('content-type') ?? ''
-  if (!/^\s*multipart\//i.test(type)) return undefined
-  const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^;\s"]{1,70}))/i.exec(type) ?? []
-  const boundary = quoted ?? plain
-  if (boundary && /^\s*multipart\/form-data\s*;/i.test(type)) return boundary
-  throw new AppError(
-    'unsupported_media_type',
-    'The body must be multipart/form-data with a boundary, or the file.',
-  )
 }
 
 function empty(): AppError {

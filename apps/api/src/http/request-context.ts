@@ -30,9 +30,11 @@ type KnownOfRequest = {
   operation?: string
   /** Made here for a caller without one. Named in the answer if its failure may leave something stored. */
   madeIdempotencyKey?: string
+  /** Remarks on the request, whether it succeeds or fails. */
+  warnings?: string[]
 }
 
-export type RequestUrl = Pick<URL, 'pathname' | 'searchParams'>
+export type RequestUrl = Pick<URL, 'pathname' | 'search' | 'searchParams'>
 
 type Connection = { remoteAddress: string | undefined; trustedProxies: number; hangUp(): void }
 
@@ -74,9 +76,9 @@ export function makeRequestContext(
 function splitUrl(url: string): RequestUrl {
   const pathAt = url.indexOf('/', url.indexOf('://') + 3)
   const queryAt = url.indexOf('?', pathAt)
-  return queryAt === -1
-    ? { pathname: url.slice(pathAt), searchParams: noParameters }
-    : { pathname: url.slice(pathAt, queryAt), searchParams: new URLSearchParams(url.slice(queryAt)) }
+  if (queryAt === -1) return { pathname: url.slice(pathAt), search: '', searchParams: noParameters }
+  const search = url.slice(queryAt)
+  return { pathname: url.slice(pathAt, queryAt), search, searchParams: new URLSearchParams(search) }
 }
 
 const noParameters = new URLSearchParams()

@@ -33,7 +33,7 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
 
   function answerFailure(
     error: unknown,
-    { requestId, exchangeId, responseHeaders, known: { madeIdempotencyKey } }: RequestContext,
+    { requestId, exchangeId, responseHeaders, known: { madeIdempotencyKey, warnings } }: RequestContext,
     isBrokenOff: boolean,
   ): HttpAnswer {
     if (isBrokenOff) {
@@ -45,7 +45,8 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
     if (status >= 500) log.error({ err: error, requestId, exchangeId }, 'Request failed')
     if (retryAfterSeconds !== undefined) responseHeaders['Retry-After'] = String(retryAfterSeconds)
     if (status === 401) responseHeaders['WWW-Authenticate'] = 'Bearer realm="wagate"'
-    return { status, body: failureBody(failure, requestId, status >= 500 ? madeIdempotencyKey : undefined) }
+    const noted = { warnings, ...(status >= 500 && { madeIdempotencyKey }) }
+    return { status, body: failureBody(failure, requestId, noted) }
   }
 
   function record(request: RequestContext, { status }: HttpAnswer, durationMs: number): void {

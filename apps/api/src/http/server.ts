@@ -55,6 +55,11 @@ function failureOf(code: string | undefined): AppError {
       return new AppError('headers_too_large', 'The headers or the URL are larger than 64 KiB.')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AppError('request_timeout', 'The request did not arrive completely in time.')
+    case 'HPE_INVALID_URL':
+      return new AppError(
+        'invalid_parameter',
+        'The URL has a space or a character beyond ASCII. Encode it in UTF-8: a space as %20, é as %C3%A9.',
+      )
     default:
       return notHttp()
   }

@@ -3,12 +3,13 @@ import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 
+import { notOneOf } from '../parameters/issue-sentences.ts'
 import { pacingFields, toPacingFields } from './pacing-fields.ts'
 
 export const role = z
   .string({ error: `must be one of ${roles.join(', ')}` })
   .transform((value) => value.toUpperCase())
-  .pipe(z.enum(roles, { error: `must be one of ${roles.join(', ')}` }))
+  .pipe(z.enum(roles, { error: ({ input }) => notOneOf(input, roles) }))
 
 const userFields = {
   user_id: z.int(),

@@ -85,7 +85,7 @@ const apiKey: JsonSchema = {
 }
 
 function bodyOf(
-  { example, isPublic }: Operation,
+  { example, isPublic, takesFileInForm }: Operation,
   parameters: JsonSchema,
 ): NonNullable<OpenApiOperation['requestBody']> {
   const schema = {
@@ -99,11 +99,17 @@ function bodyOf(
     content: {
       'application/json': { schema, example: example.given },
       'application/x-www-form-urlencoded': { schema },
+      ...(takesFileInForm && { 'multipart/form-data': { schema: withFile(schema) } }),
     },
   }
 }
 
 const fileSchema: JsonSchema = { contentMediaType: 'application/octet-stream' }
+
+function withFile(schema: JsonSchema): JsonSchema {
+  const file = { ...fileSchema, description: 'A part of the form with a file, instead of `url`' }
+  return { ...schema, properties: { ...schema.properties, file } }
+}
 
 const fileBody: NonNullable<OpenApiOperation['requestBody']> = {
   description: 'The file, or a form whose first part with a file name is the file.',

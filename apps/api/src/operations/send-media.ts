@@ -29,6 +29,7 @@ export const sendMedia = defineOperation({
   changes: true,
   // Enough for a data URL of the 16 MiB that an image may have, in base64.
   bodyBytesMax: largeBodyBytesMax,
+  takesFileInForm: true,
   parameters: z.object({
     ...sendParameters,
     type: type.describe('Type of the file'),

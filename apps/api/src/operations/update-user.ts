@@ -9,6 +9,7 @@ import { defineOperation } from '../calls/operation.ts'
 import { audit, namesOf } from '../changes/audit.ts'
 import { pacingParameters, toPacing } from '../objects/pacing-fields.ts'
 import { exampleUser, role, toUserObject, userObject } from '../objects/user-object.ts'
+import { sentenceOfUnion } from '../parameters/issue-sentences.ts'
 import { flag, integer, moment, recordId } from '../parameters/parameter-types.ts'
 import { isAnyGiven, requireAny } from '../parameters/require-any.ts'
 
@@ -26,7 +27,7 @@ export const updateUser = defineOperation({
       .describe('Maximum number of devices; devices beyond it are kept, but no more can be added'),
     expiry: z
       .union([z.literal('never').transform(() => null), moment], {
-        error: 'must be never or a time such as 2030-01-31T12:00:00Z',
+        error: (issue) => `${sentenceOfUnion(issue)}, or never`,
       })
       .optional()
       .describe('Time from which the account is read-only; `never` removes the expiry'),

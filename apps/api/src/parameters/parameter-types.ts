@@ -2,6 +2,9 @@ import { parseEventId } from '@wagate/shared/event-ids'
 import { type EventType, eventTypeNames } from '@wagate/shared/event-types'
 import { parsePhone } from '@wagate/shared/phone'
 import { z } from 'zod'
+import { notOneOf } from './issue-sentences.ts'
+import { orNearest, shown } from './nearest-name.ts'
+import { parseMoment } from './parse-moment.ts'
 
 // Every type accepts a JSON value and the same value as text, for query strings and forms.
 
@@ -18,20 +21,25 @@ export const phone = z
   .meta({ title: 'phone number' })
 
 export function integer(minimum: number, maximum: number) {
-  const message = `must be a whole number from ${minimum} to ${maximum}`
+  const message = `must be a whole number from ${minimum.toLocaleString('en')} to ${maximum.toLocaleString('en')}`
   return z
-    .union([z.int().min(minimum).max(maximum), z.string().regex(/^\d{1,15}$/)], { error: message })
+    .union([z.int({ error: message }).min(minimum, message).max(maximum, message), digits(message)], {
+      error: message,
+    })
     .transform(Number)
     .refine((value) => value >= minimum && value <= maximum, message)
 }
 
+/** Number() ignores the white space. */
+const digits = (message: string) => z.string({ error: message }).regex(/^\s*\d{1,15}\s*$/, message)
+
 /** A Postgres integer. */
 export const recordId = integer(1, 2 ** 31 - 1)
 
-export const messageId = z.uuid('must be a message_id')
+export const messageId = z.uuid('must be a message_id: the UUID that a send answered, or that messages shows')
 
 export function oneOf<const Values extends readonly string[]>(values: Values) {
-  return z.enum(values, { error: `must be one of ${values.join(', ')}` })
+  return z.enum(values, { error: ({ input }) => notOneOf(input, values) })
 }
 
 const lidMessage = 'must be a LID: its digits, as in the field lid'
@@ -40,23 +48,42 @@ export const lid = z.string({ error: lidMessage }).regex(/^[0-9]{5,20}$/, lidMes
 
 /** `default` becomes null. */
 export function orDefault(minimum: number, maximum: number) {
-  return z.union([z.literal('default').transform(() => null), integer(minimum, maximum)], {
-    error: `must be a whole number from ${minimum} to ${maximum}, or default`,
+  const message = `must be a whole number from ${minimum.toLocaleString('en')} to ${maximum.toLocaleString('en')}, or default`
+  return z.union([z.literal('default', message).transform(() => null), integer(minimum, maximum)], {
+    error: message,
   })
 }
 
 /**
- * A list, or a text with its items, separated by commas. They are counted before anything is read: a body may have tens of
- * thousands. `itemsOf` returns undefined for more than `max`.
+ * A list, or a text with its items, separated by commas, or with a JSON array. Spaces around items and empty items count for
+ * nothing. Items are counted before anything is read: a body may have tens of thousands. `itemsOf` returns undefined for more
+ * than `max`.
  */
 export function list(max: number, itemType: 'string' | 'integer') {
   const items = itemType === 'string' ? { type: 'string' as const } : { type: ['string', 'integer'] as const }
   return {
     given: z.array(z.unknown()).meta({ items, maxItems: max }),
     itemsOf(value: unknown): unknown[] | undefined {
-      const found = Array.isArray(value) ? value : String(value).split(',', max + 1)
-      return found.length <= max ? found : undefined
+      // An item more than there may be, and one for a comma at the end.
+      const found = Array.isArray(value) ? value : (readArray(value) ?? String(value).split(',', max + 2))
+      if (found.length > max + 1) return undefined
+      const named = found
+        .map((item) => (typeof item === 'string' ? item.trim() : item))
+        .filter((item) => item !== '')
+      const isEmptyText = named.length === 0 && !Array.isArray(value)
+      return named.length <= max && !isEmptyText ? named : undefined
     },
+  }
+}
+
+/** Workflow tools write arrays in forms as JSON. */
+function readArray(value: unknown): unknown[] | undefined {
+  if (typeof value !== 'string' || !/^\s*\[/.test(value)) return undefined
+  try {
+    const parsed: unknown = JSON.parse(value)
+    return Array.isArray(parsed) ? parsed : undefined
+  } catch {
+    return undefined
   }
 }
 
@@ -69,11 +96,18 @@ export const eventTypeList = z
   .union([z.string(), eventTypes.given], { error: typesMessage })
   .transform((value, issues): EventType[] => {
     const names = eventTypes.itemsOf(value)
-    const types = names?.flatMap((name) => eventTypeNames.find((known) => known === name) ?? [])
-    if (types && types.length === names?.length) return types
-    issues.addIssue({ code: 'custom', message: typesMessage })
+    const unknown = names?.find((name) => !eventTypeNames.some((known) => known === name))
+    if (names && unknown === undefined) return names as EventType[]
+    const message = typeof unknown === 'string' ? sentenceOfUnknownType(unknown) : typesMessage
+    issues.addIssue({ code: 'custom', message })
     return z.NEVER
   })
+
+function sentenceOfUnknownType(name: string): string {
+  const nearest = orNearest(name, eventTypeNames)
+  const others = nearest === '' ? `. The types are ${eventTypeNames.join(', ')}` : nearest
+  return `has ${shown(name)}, which is not a type of event${others}`
+}
 
 /** Characters are Unicode code points, close to what a person counts. */
 export function text(charsMax: number) {
@@ -91,22 +125,52 @@ function isWithin(value: string, charsMax: number): boolean {
   return value.length <= 2 * charsMax && [...value].length <= charsMax
 }
 
+const flagWords: Record<string, boolean> = {
+  ...{ true: true, yes: true, on: true, 1: true },
+  ...{ false: false, no: false, off: false, 0: false },
+}
+const flagCharsMax = 10
+const flagMessage = 'must be true or false'
+
+/** Also as Python (True), PHP (1) and forms (on) write it. */
 export const flag = z
-  .union([z.boolean(), z.enum(['true', 'false'])], { error: 'must be true or false' })
-  .transform((value) => value === true || value === 'true')
+  .union(
+    [
+      z.boolean(),
+      z.string({ error: flagMessage }).meta({ enum: ['true', 'false'] }),
+      z.number({ error: flagMessage }).meta({ enum: [1, 0] }),
+    ],
+    { error: flagMessage },
+  )
+  .transform((value, issues): boolean => {
+    const word = typeof value === 'string' ? value.slice(0, flagCharsMax).trim().toLowerCase() : String(value)
+    if (Object.hasOwn(flagWords, word)) return flagWords[word] === true
+    issues.addIssue({ code: 'custom', message: flagMessage })
+    return z.NEVER
+  })
 
-const momentMessage = 'must be a time such as 2030-01-31T12:00:00Z'
-
-const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+const momentMessage =
+  'must be a date, a time of day and a time zone, such as 2030-01-31T12:00:00Z or 2030-01-31 12:00:00+0200, or Unix time in seconds'
+const noZoneMessage =
+  'has no time zone, so it would mean another time on another server: add Z for UTC, or an offset such as +02:00'
 
 /** Requires a time zone: a local time would have a different meaning on another server. */
-export const moment = z.iso
-  .datetime({ offset: true, error: momentMessage })
-  .transform((value) => new Date(value))
-  // Postgres has no year 0000, and ISO 8601 writes years beyond 9999 in a form that Postgres cannot read.
-  .refine((value) => value.getTime() >= 0 && value.getTime() <= latestMs, momentMessage)
+export const moment = z
+  .union(
+    [
+      z.string({ error: momentMessage }).meta({ format: 'date-time' }),
+      z.number({ error: momentMessage }).meta({ minimum: 1e9, maximum: 1e10 - 1 }),
+    ],
+    { error: momentMessage },
+  )
+  .transform((value, issues): Date => {
+    const found = parseMoment(value)
+    if (found instanceof Date) return found
+    issues.addIssue({ code: 'custom', message: found === 'no_zone' ? noZoneMessage : momentMessage })
+    return z.NEVER
+  })
 
-const changeCursorMessage = `must be next_updated_after of an earlier answer, or a time such as 2030-01-31T12:00:00Z`
+const changeCursorMessage = `must be next_updated_after of an earlier answer, or a time with a zone, such as 2030-01-31T12:00:00Z`
 
 export const changeCursor = z
   .string({ error: changeCursorMessage })

@@ -1,5 +1,7 @@
 import type { z } from 'zod'
 import { AppError, type ErrorDetail } from '../errors/app-error.ts'
+import { sentenceOfIssue } from './issue-sentences.ts'
+import { sentenceOfUnknown } from './unknown-parameters.ts'
 
 /** Parameters of which a request gives one, by the type of the first. */
 const alternatives = new WeakMap<z.ZodType, readonly string[]>()
@@ -26,7 +28,7 @@ export function makeParameterParser<Shape extends z.ZodRawShape>(
     const missing = required
       .filter(({ anyOf }) => !anyOf.some((name) => given.has(name)))
       .map(({ detail }) => detail)
-    if (missing.length > 0) throw new AppError('missing_parameter', sentenceOf(missing), { details: missing })
+    if (missing.length > 0) throw refusal('missing_parameter', missing, sentenceOfUnknown(schema, given))
     return parse(schema, names, given)
   }
 }
@@ -38,7 +40,8 @@ function parse<Shape extends z.ZodRawShape>(
 ): z.infer<z.ZodObject<Shape>> {
   const known = names.filter((name) => given.has(name))
   const broken = known.filter((name) => !isStorable(given.get(name)))
-  const result = schema.safeParse(Object.fromEntries(known.map((name) => [name, given.get(name)])))
+  const values = Object.fromEntries(known.map((name) => [name, given.get(name)]))
+  const result = schema.safeParse(values, { error: sentenceOfIssue })
   if (result.success && broken.length === 0) return result.data
   const invalid = [
     ...broken.map((parameter) => ({ parameter, message: 'must not contain NUL or unpaired surrogates' })),
@@ -46,7 +49,7 @@ function parse<Shape extends z.ZodRawShape>(
       .map(({ path, message }) => ({ parameter: String(path[0]), message }))
       .filter(({ parameter }) => !broken.includes(parameter)),
   ]
-  throw new AppError('invalid_parameter', sentenceOf(invalid), { details: invalid })
+  throw refusal('invalid_parameter', invalid, sentenceOfUnknown(schema, given))
 }
 
 /** Postgres cannot store U+0000, and an unpaired surrogate is not valid Unicode. */
@@ -54,19 +57,11 @@ function isStorable(value: unknown): boolean {
   return typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
 }
 
-/** A body of 24 MiB may contain a million unknown parameters. */
-const namedMax = 100
-
-/** Unknown parameters are not an error, but callers should notice misspelled ones. */
-export function warnOfUnknown(schema: z.ZodObject, given: Map<string, unknown>): string[] {
-  const unknown = [...given.keys()].filter((name) => !Object.hasOwn(schema.shape, name))
-  const named = unknown
-    .slice(0, namedMax)
-    .map((name) => `Unknown parameter "${name.slice(0, 100)}" was ignored.`)
-  const more = unknown.length - named.length
-  return more > 0 ? [...named, `${more} more unknown parameters were ignored.`] : named
-}
-
-function sentenceOf(details: ErrorDetail[]): string {
-  return details.map(({ parameter, message }) => `${parameter} ${message}`).join('; ')
+function refusal(
+  code: 'missing_parameter' | 'invalid_parameter',
+  details: ErrorDetail[],
+  unknown: string,
+): AppError {
+  const sentences = details.map(({ parameter, message }) => `${parameter} ${message}`)
+  return new AppError(code, sentences.join('; ') + unknown, { details })
 }

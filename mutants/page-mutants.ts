@@ -10,6 +10,27 @@ const ofKeys = {
 /** What the pages for people owe them. */
 export const pageMutants: Mutant[] = [
   {
+    name: 'a return URL over plain http',
+    file: 'apps/api/src/pairing/return-url.ts',
+    text: "(protocol === 'http:' && loopback.has(hostname))",
+    replacement: "protocol === 'http:'",
+    test: {
+      file: 'apps/api/test/link-page-details.test.ts',
+      title: 'may not go on at "http://shop.example.com"',
+      written: { title: 'may not go on at %j' },
+    },
+  },
+  {
+    name: 'the words of programmers on the link page',
+    file: 'apps/api/page/link/sentences.js',
+    text: 'const key = ofTyped ?? errors[code]',
+    replacement: 'const key = errors[code]',
+    test: {
+      file: 'system-tests/link-page-people.test.ts',
+      title: 'says in the words of people what they have mistyped',
+    },
+  },
+  {
     name: 'a mailed link used up by loading its page',
     file: 'apps/api/page/accounts/sign-up.js',
     text: "\n  element('continue').focus()",

@@ -159,7 +159,7 @@ describe.skipIf(!browserPath)(title, () => {
     await tab.shoot('connected')
   })
 
-  it('shows a pairing code beside the QR code', async () => {
+  it('shows a pairing code in place of the QR code, which a click brings back', async () => {
     const sender = '15550760006'
     const tab = await open(await createLink(sender))
     await tab.untilQr()
@@ -167,6 +167,8 @@ describe.skipIf(!browserPath)(title, () => {
     const code = tab.page.locator('#code', { hasText: /^[1-9A-Z]{4}-[1-9A-Z]{4}$/ })
     const shown = String(await code.textContent()).replace('-', '')
     await tab.shoot('pairing-code')
+    expect(await tab.page.locator('#qr').isVisible()).toBe(false)
+    await tab.page.click('#qr-view summary')
     expect(await tab.page.locator('#qr').isVisible()).toBe(true)
     expect(await gateway.control('/type-code', { number: sender, code: shown })).toMatchObject({ ok: true })
     await tab.untilStatus('Connected')

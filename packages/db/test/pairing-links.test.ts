@@ -13,12 +13,12 @@ afterAll(() => devices.drop())
 const makeHash = () => createHash('sha256').update(randomBytes(8)).digest()
 
 /** Returns the hash and the id of a new link. */
-async function insertLink(forMs = 60_000) {
+async function insertLink(forMs = 60_000, page = {}) {
   const { db, accountId } = devices
   const { deviceId } = await devices.addDevice()
   const hash = makeHash()
   const [key] = await db.$client<{ id: number }[]>`SELECT id FROM api_keys`
-  const link = { deviceId, keyId: key?.id ?? 0, hash, forMs }
+  const link = { deviceId, keyId: key?.id ?? 0, hash, forMs, page }
   await db.transaction((tx) => insertPairingLink(tx, accountId, link))
   const found = (await findLinkHolders(db, [hash.toString('base64')])).get(hash.toString('base64'))
   return { hash, deviceId, id: found?.link.id ?? 0, found }
@@ -28,10 +28,10 @@ const open = (accountId: number, id: number, session = makeHash()) =>
   devices.db.transaction((tx) => openPairingLink(tx, accountId, id, session))
 
 it('opens a link once, and only for its account', async () => {
-  const { id } = await insertLink()
+  const { id } = await insertLink(60_000, { title: 'Shop' })
   expect(await open(devices.accountId + 1, id)).toEqual({ outcome: 'expired' })
   const opened = await open(devices.accountId, id)
-  expect(opened).toMatchObject({ outcome: 'opened' })
+  expect(opened).toMatchObject({ outcome: 'opened', page: { title: 'Shop' } })
   expect(opened.outcome === 'opened' && opened.leftMs).toBeGreaterThan(50_000)
   expect(await open(devices.accountId, id)).toEqual({ outcome: 'used' })
   expect(await open(devices.accountId, (await insertLink(0)).id)).toEqual({ outcome: 'expired' })

@@ -20,8 +20,7 @@ const statuses = {
 /** With a link of this person's own, which is opened at once: the page needs no key, and can link nothing else. */
 async function link(sender) {
   const { url } = await callSigned('create-link', { sender })
-  const { session } = await makeGateway(new URL(url).hash.slice(1))('open-link')
-  keepLinkSession(session)
+  keepLinkSession(await makeGateway(new URL(url).hash.slice(1))('open-link'))
   location.assign('/link#account')
   await new Promise(() => undefined)
 }

@@ -1,7 +1,8 @@
 import { element, say, whileBusy } from '../shared/view.js'
 import { showPasskey } from './passkey.js'
 import { isTemporary, reasonSentence, sentenceOf } from './sentences.js'
-import { show, showCode, showDone, showQr } from './view.js'
+import { texts } from './texts.js'
+import { isPhone, show, showCode, showDone, showQr } from './view.js'
 
 const passkeyStatuses = ['passkey_required', 'passkey_confirmation_required']
 
@@ -17,13 +18,20 @@ export async function followPairing(call, { signal, onRefused }) {
   let isStarted = false
   /** A new worker knows nothing of a pairing code that an earlier one gave out. */
   let isCodeLost = false
+  let isCodeOffered = false
 
   async function requestCode() {
-    const { pairing_code: code } = await call('pair-code', {}, signal)
-    showCode(code)
-    say('Type the code on the phone, or scan the QR code.')
-    element('code').focus()
+    const { pairing_code: code, expires_in: forSeconds } = await call('pair-code', {}, signal)
+    showCode(code, forSeconds)
+    say(texts.untilTyped)
+    element('copy-code').focus()
   }
+
+  /** Without a code, the person can still scan with another phone. */
+  const offerCode = () =>
+    requestCode().catch((error) => {
+      if (!signal.aborted) say(sentenceOf(error), { isProblem: true })
+    })
 
   async function step() {
     if (!isStarted) {
@@ -59,6 +67,10 @@ export async function followPairing(call, { signal, onRefused }) {
       return true
     }
     showQr(pairing)
+    if (qr && isPhone && !isCodeOffered) {
+      isCodeOffered = true
+      await offerCode()
+    }
     const hasCode = !element('code-view').hidden
     if (qr && hasCode && isCodeLost) await requestCode()
     isCodeLost = qr === null && hasCode

@@ -1,9 +1,14 @@
+import { startCopying } from '../shared/copy.js'
 import { makeGateway } from '../shared/gateway.js'
 import { findLinkSession, forgetLinkSession, keepLinkSession } from '../shared/link-session.js'
 import { element, say } from '../shared/view.js'
 import { followPairing } from './follow-pairing.js'
 import { isTemporary, sentenceOf } from './sentences.js'
-import { show } from './view.js'
+import { texts, translatePage } from './texts.js'
+import { setLink, show, showEnd } from './view.js'
+
+translatePage()
+startCopying({ words: texts, at: 'copy-status' })
 
 /** The account page sends people here with it. It stays in the address for a reload. */
 const fromAccount = '#account'
@@ -17,18 +22,18 @@ async function follow(call, onRefused) {
   const { signal } = running
   const run = () => followPairing(call, { signal, onRefused })
   element('again').onclick = () => {
-    say('Asking for a new code…')
+    say(texts.askingAgain)
     show()
     void run()
   }
-  say('Asking WhatsApp for a code…')
+  say(texts.asking)
   show()
   await run()
 }
 
 function askForKey(problem) {
   show('key-view')
-  say(problem ?? 'Enter the API key and the number.', { isProblem: problem !== undefined })
+  say(problem ?? texts.enterKey, { isProblem: problem !== undefined })
   element('key').focus()
 }
 
@@ -43,7 +48,7 @@ const findSecret = () => /^#(wag_link_\w+)$/.exec(location.hash)?.[1]
 /** Programs that load pages of links, such as scanners of mails, must not use the link up. A reload asks again. */
 function askToContinue(secret) {
   show('continue')
-  say('This link opens once, for the person who has the phone.')
+  say(texts.opensOnce)
   element('continue').onclick = () => void openLink(secret)
   element('continue').focus()
 }
@@ -56,12 +61,10 @@ function clearAddress() {
 async function openLink(secret) {
   clearAddress()
   forgetLinkSession()
-  say('Opening the link…')
+  say(texts.opening)
   show()
   try {
-    const { session } = await makeGateway(secret)('open-link')
-    keepLinkSession(session)
-    await followSession(session)
+    await followSession(keepLinkSession(await makeGateway(secret)('open-link')))
   } catch (error) {
     if (!isTemporary(error)) return refuseLink(error)
     say(sentenceOf(error), { isProblem: true })
@@ -69,8 +72,9 @@ async function openLink(secret) {
   }
 }
 
-function followSession(session) {
-  return follow(makeGateway(session), (error) => {
+function followSession(link) {
+  setLink(link)
+  return follow(makeGateway(link.session), (error) => {
     if (error.code === 'invalid_api_key' || error.code === 'expired_api_key') {
       forgetLinkSession()
     }
@@ -79,18 +83,17 @@ function followSession(session) {
 }
 
 function refuseLink(error) {
-  show()
-  say(sentenceOf(error.code === 'invalid_api_key' ? { code: 'invalid_link' } : error), { isProblem: true })
+  showEnd(sentenceOf(error.code === 'invalid_api_key' ? { code: 'invalid_link' } : error))
 }
 
 function begin() {
   running.abort()
   const secret = findSecret()
-  const session = findLinkSession()
+  const link = findLinkSession()
   if (secret) return askToContinue(secret)
   clearAddress()
   element('back').hidden = location.hash !== fromAccount
-  if (session) void followSession(session)
+  if (link) void followSession(link)
   else askForKey()
 }
 

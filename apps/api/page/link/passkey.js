@@ -1,5 +1,6 @@
 import { element, say, whileBusy } from '../shared/view.js'
 import { sentenceOf } from './sentences.js'
+import { texts } from './texts.js'
 import { show } from './view.js'
 
 /** The steps after a scan of an account that needs its passkey. Called for each change of the status. */
@@ -12,16 +13,12 @@ export async function showPasskey(call, status, signal) {
   element('confirm-step').hidden = code === null
   if (challenge !== null) offerChallenge(JSON.stringify(challenge))
   element('passkey-code').textContent = code ? `${code.slice(0, 4)}-${code.slice(4)}` : ''
-  say(
-    status === 'passkey_required'
-      ? 'The code was scanned. One more step: the passkey.'
-      : 'Compare the code with the phone.',
-  )
+  say(status === 'passkey_required' ? texts.passkeyScanned : texts.compare)
   if (isNew) element('passkey-title').focus()
   element('assertion-form').onsubmit = (event) => {
     event.preventDefault()
     const assertion = element('assertion').value.trim()
-    say('Waiting for WhatsApp and the phone.')
+    say(texts.untilPhone)
     void act(event.submitter, () => call('passkey-assertion', { assertion }, signal))
   }
   element('confirm-code').onclick = (event) =>
@@ -37,7 +34,7 @@ function offerChallenge(text) {
   element('challenge-link').href = `https://web.whatsapp.com/#wagate-challenge=${encoded}`
   element('copy-challenge').onclick = async () => {
     await navigator.clipboard.writeText(text)
-    say('The request has been copied.')
+    say(texts.passkeyCopied)
   }
 }
 

@@ -1,50 +1,66 @@
+import { fill, texts } from './texts.js'
+
+/** The text for each code of the operations that the page calls. */
 const errors = {
-  link_used: 'This link has already been used. Ask for a new one.',
-  link_expired: 'This link has expired. Ask for a new one.',
-  expired_session: 'The time of this link is over. Ask for a new one.',
-  invalid_link: 'This link is not valid any more. Ask for a new one.',
-  invalid_api_key: 'This API key is not valid. Check it and try again.',
-  expired_api_key: 'This API key has expired. Use another one.',
-  account_expired: 'The account has expired. Ask the operator of the gateway to extend it.',
-  device_limit_reached:
-    'The account cannot have more senders. Remove one, or ask the operator to raise the limit.',
-  device_not_found: 'This sender has been removed. Ask for a new link.',
-  rate_limited: 'Too many attempts just now. This page keeps trying.',
-  qr_timeout: 'No code from WhatsApp yet. This page keeps trying.',
-  unavailable: 'The gateway is busy. This page keeps trying.',
-  storage_full: 'The gateway is busy. This page keeps trying.',
-  internal_error: 'Something went wrong in the gateway. This page keeps trying.',
-  unreachable: 'The gateway cannot be reached. This page keeps trying.',
-  pairing_code_refused: 'WhatsApp gives out no code for this number. Scan the QR code.',
-  passkey_refused: 'WhatsApp did not accept the passkey. Use the passkey of this account, and try again.',
-  no_passkey_pending: 'The passkey is no longer asked for. Wait for the next step.',
+  link_used: 'linkUsed',
+  link_expired: 'linkExpired',
+  expired_session: 'sessionOver',
+  invalid_link: 'linkInvalid',
+  invalid_api_key: 'keyInvalid',
+  missing_api_key: 'keyInvalid',
+  conflicting_api_keys: 'keyInvalid',
+  credential_not_allowed: 'keyInvalid',
+  expired_api_key: 'keyExpired',
+  account_expired: 'accountClosed',
+  account_disabled: 'accountClosed',
+  device_limit_reached: 'senderLimit',
+  device_not_found: 'senderRemoved',
+  rate_limited: 'tooMany',
+  qr_timeout: 'noCode',
+  unavailable: 'busy',
+  storage_full: 'busy',
+  request_timeout: 'busy',
+  internal_error: 'failed',
+  proxy_failed: 'failed',
+  unreachable: 'unreachable',
+  pairing_code_refused: 'codeRefused',
+  passkey_refused: 'passkeyRefused',
+  no_passkey_pending: 'passkeyOver',
 }
+
+/** What a person has typed, by the parameter that the gateway refused. */
+const typed = { sender: 'wrongNumber', assertion: 'wrongAnswer', api_key: 'keyInvalid' }
 
 const temporary = new Set([
   'rate_limited',
   'qr_timeout',
   'unavailable',
   'storage_full',
+  'request_timeout',
   'internal_error',
+  'proxy_failed',
   'unreachable',
 ])
 
 /** True when the same request may succeed later. */
 export const isTemporary = ({ code }) => temporary.has(code)
 
-export const sentenceOf = ({ code, message }) => errors[code] ?? message
+/** Never the sentence of the gateway, which is for programmers. */
+export function sentenceOf({ code, details = [] }) {
+  const ofTyped = details.map(({ parameter }) => typed[parameter]).find(Boolean)
+  const key = ofTyped ?? errors[code]
+  return key ? texts[key] : fill('other', { code })
+}
 
 const reasons = {
-  sender_mismatch: 'A phone with another number scanned the code. Scan it with {sender}.',
-  qr_expired: 'The code has expired because it was not scanned in time.',
-  passkey_expired: 'The passkey was not used in time.',
-  logged_out: 'This sender is not linked.',
-  banned_by_whatsapp: 'WhatsApp has banned this number. Open WhatsApp on the phone to appeal.',
-  blocked_by_whatsapp:
-    'WhatsApp has locked this account. Open WhatsApp on the phone and follow its instructions.',
-  temporarily_banned: 'WhatsApp has banned this number for a time. Try again later.',
+  sender_mismatch: 'mismatch',
+  qr_expired: 'qrExpired',
+  passkey_expired: 'passkeyLate',
+  logged_out: 'loggedOut',
+  banned_by_whatsapp: 'banned',
+  blocked_by_whatsapp: 'blocked',
+  temporarily_banned: 'bannedForNow',
 }
 
 /** Why a pairing ended. */
-export const reasonSentence = (reason, sender) =>
-  (reasons[reason] ?? 'The linking has ended.').replace('{sender}', sender)
+export const reasonSentence = (reason, number) => fill(reasons[reason] ?? 'ended', { number })

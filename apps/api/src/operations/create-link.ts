@@ -6,6 +6,7 @@ import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { ensureDevice } from '../devices/ensure-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
+import { returnUrl } from '../pairing/return-url.ts'
 import { text } from '../parameters/parameter-types.ts'
 
 const linkMs = 600_000
@@ -19,6 +20,14 @@ export const createLink = defineOperation({
     ...deviceLocator,
     sender: deviceLocator.sender.describe('Phone number to link; the device is created if needed'),
     name: text(190).optional().describe('Label, if this request creates the device'),
+    title: text(80)
+      .optional()
+      .describe('Name of your business or product, which the page shows as the one who asks'),
+    return_url: returnUrl
+      .optional()
+      .describe(
+        'Where the page offers to go on once the sender is linked. An https URL; over http only localhost',
+      ),
   }),
   fields: z.object({
     device_id: deviceFields.device_id,
@@ -33,7 +42,12 @@ export const createLink = defineOperation({
   }),
   errors: ['missing_parameter', 'device_not_found', 'device_limit_reached', 'public_url_missing'],
   example: {
-    given: { sender: '4915112345678', name: 'Shop' },
+    given: {
+      sender: '4915112345678',
+      name: 'Shop',
+      title: 'Example Shop',
+      return_url: 'https://shop.example.com/linked',
+    },
     answer: {
       device_id: 7,
       sender: '4915112345678',
@@ -42,7 +56,7 @@ export const createLink = defineOperation({
       expires_in: 600,
     },
   },
-  async handle({ name, ...located }, call) {
+  async handle({ name, title, return_url, ...located }, call) {
     const { accountId, keyId } = call.principal
     const origin = call.publicOrigin()
     await call.charge({ limit: 'newLinks', key: String(accountId) })
@@ -58,6 +72,7 @@ export const createLink = defineOperation({
         keyId,
         hash: hashApiKey(secret),
         forMs: linkMs,
+        page: { ...(title !== undefined && { title }), ...(return_url !== undefined && { return_url }) },
       })
       await audit(tx, call, { target: `device:${device.id}`, result: 'created' })
     })

@@ -15,7 +15,11 @@ const namesOfFiles = {
     ...['view.js', 'page.css'],
   ],
   home: ['home.js', 'home.css'],
-  link: ['follow-pairing.js', 'link.js', 'passkey.js', 'sentences.js', 'view.js', 'link.css'],
+  link: [
+    ...['countdown.js', 'follow-pairing.js', 'link.js', 'passkey.js', 'sentences.js', 'texts.js', 'view.js'],
+    'link.css',
+  ],
+  'link/languages': ['ar', 'de', 'en', 'es', 'fr', 'hi', 'id', 'it', 'pt', 'tr'].map((name) => `${name}.js`),
   accounts: [
     ...['account.js', 'credentials.js', 'first-commands.js', 'installation.js', 'keys.js', 'mailed-link.js'],
     ...['records.js', 'reset-password.js', 'senders.js', 'sentences.js', 'session.js', 'sessions.js'],

@@ -1,7 +1,10 @@
-import { index, integer, pgTable, unique } from 'drizzle-orm/pg-core'
+import { index, integer, jsonb, pgTable, unique } from 'drizzle-orm/pg-core'
 import { accounts, apiKeys } from './accounts.ts'
 import { bytea, moment } from './columns.ts'
 import { devices } from './devices.ts'
+
+/** Texts of the caller. People see them before they link, and after it an offer to go to `return_url`. */
+export type LinkPage = { title?: string; return_url?: string }
 
 /** One-time links with which a person links one device without an API key. */
 export const pairingLinks = pgTable(
@@ -21,6 +24,8 @@ export const pairingLinks = pgTable(
     linkHash: bytea('link_hash').notNull(),
     /** Of the session for which the link was exchanged. Null until then. */
     sessionHash: bytea('session_hash'),
+    /** What the page shows of the one who asks. Null in links of versions before it. */
+    page: jsonb().$type<LinkPage>(),
     /** Of the link and of its session. */
     expiresAt: moment('expires_at').notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),

@@ -2,24 +2,31 @@ import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../client.ts'
 import { accounts, apiKeys } from '../../schema/accounts.ts'
 import { devices } from '../../schema/devices.ts'
-import { pairingLinks } from '../../schema/pairing-links.ts'
+import { type LinkPage, pairingLinks } from '../../schema/pairing-links.ts'
 import type { KeyHolder } from '../accounts/api-keys.ts'
 
 /** A one-time link, or the session for which it was exchanged. Both are limited to one device. */
 export type LinkHolder = { id: number; credential: 'link' | 'session'; deviceId: number; sender: string }
 
-export type NewPairingLink = { deviceId: number; keyId: number; hash: Buffer; forMs: number }
+export type NewPairingLink = {
+  deviceId: number
+  keyId: number
+  hash: Buffer
+  forMs: number
+  page: LinkPage
+}
 
 export async function insertPairingLink(
   tx: Transaction,
   accountId: number,
-  { deviceId, keyId, hash, forMs }: NewPairingLink,
+  { deviceId, keyId, hash, forMs, page }: NewPairingLink,
 ): Promise<void> {
   await tx.insert(pairingLinks).values({
     accountId,
     deviceId,
     keyId,
     linkHash: hash,
+    page,
     expiresAt: sql`now() + ${forMs}::float8 * interval '1 ms'`,
   })
 }
@@ -30,7 +37,9 @@ export async function openPairingLink(
   accountId: number,
   linkId: number,
   sessionHash: Buffer,
-): Promise<{ outcome: 'opened'; leftMs: number } | { outcome: 'used' } | { outcome: 'expired' }> {
+): Promise<
+  { outcome: 'opened'; leftMs: number; page: LinkPage | null } | { outcome: 'used' } | { outcome: 'expired' }
+> {
   const isLink = and(eq(pairingLinks.accountId, accountId), eq(pairingLinks.id, linkId))
   const [opened] = await tx
     .update(pairingLinks)
@@ -38,6 +47,7 @@ export async function openPairingLink(
     .where(and(isLink, isNull(pairingLinks.sessionHash), gt(pairingLinks.expiresAt, sql`now()`)))
     .returning({
       leftMs: sql<number>`(extract(epoch FROM ${pairingLinks.expiresAt} - now()) * 1000)::float8`,
+      page: pairingLinks.page,
     })
   if (opened) return { outcome: 'opened', ...opened }
   const [link] = await tx.select({ sessionHash: pairingLinks.sessionHash }).from(pairingLinks).where(isLink)

@@ -1,0 +1,1 @@
+ALTER TABLE "pairing_links" ADD COLUMN "page" jsonb;

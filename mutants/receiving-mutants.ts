@@ -15,6 +15,16 @@ const ofFrozenDatabase = {
 /** Receipts and received messages. */
 export const receivingMutants: Mutant[] = [
   {
+    name: 'a message whose content is missing counts as received',
+    file: 'packages/db/src/queries/messages/received-messages.ts',
+    text: "AND direction = 'in' AND unavailable IS NULL",
+    replacement: "AND direction = 'in'",
+    test: {
+      file: 'packages/db/test/unavailable-messages.test.ts',
+      title: 'a message without its content is not received yet, and its content takes its place, once',
+    },
+  },
+  {
     name: 'an edit that cannot be read removes the text',
     file: 'packages/db/src/queries/messages/message-changes.ts',
     text: 'WHEN latest.has_text THEN latest.body ELSE message.body END',
@@ -64,14 +74,14 @@ export const receivingMutants: Mutant[] = [
     text: 'secretId(author, waId)',
     replacement: "secretId('', waId)",
     test: {
-      file: 'system-tests/encrypted-edits.test.ts',
+      file: 'system-tests/unreadable-messages.test.ts',
       title: 'an encrypted edit replaces the text, also when the worker was restarted meanwhile',
     },
   },
   {
     name: 'an opt-out word of a message that is delivered again counts again',
     file: 'packages/db/src/queries/contacts/consent-steps.ts',
-    text: 'WHERE id IN (SELECT id FROM inserted) AND consent',
+    text: 'WHERE id IN (SELECT id FROM stored) AND consent',
     replacement: 'WHERE consent',
     test: {
       file: 'packages/db/test/received-consents.test.ts',
@@ -187,8 +197,8 @@ export const receivingMutants: Mutant[] = [
   {
     name: 'messages of a connection that has ended stored before those that it skipped',
     file: 'apps/worker/src/session/receiving/inbound.ts',
-    text: '(sock.ws.isOpen ? passOn() : undefined)',
-    replacement: '(sock.ws.isOpen || Math.random() < 0.5 ? passOn() : undefined)',
+    text: 'if (!sock.ws.isOpen) return undefined',
+    replacement: 'if (!sock.ws.isOpen && Math.random() < 0.5) return undefined',
     test: {
       file: 'system-tests/received.test.ts',
       title: 'are stored in their order when the connection ends meanwhile',
@@ -219,8 +229,8 @@ export const receivingMutants: Mutant[] = [
   {
     name: 'received messages stored as often as they come',
     file: 'packages/db/src/queries/messages/received-messages.ts',
-    text: "AND known.direction = 'in'",
-    replacement: "AND known.direction = 'out'",
+    text: "AND known.direction = 'in' AND known.created_at",
+    replacement: "AND known.direction = 'out' AND known.created_at",
     test: {
       file: 'packages/db/test/contact-addresses.test.ts',
       title: 'is stored once when it comes again, first with its number only',

@@ -11,8 +11,8 @@ export const repetitionMutants: Mutant[] = [
   {
     name: 'received message stored again beside itself',
     file: 'packages/db/src/queries/messages/received-messages.ts',
-    text: 'FROM given JOIN keys USING (key)',
-    replacement: 'FROM given',
+    text: 'FROM given JOIN keys USING (key)\n      -- As a join',
+    replacement: 'FROM given\n      -- As a join',
     test: repeated('receive'),
   },
   {

@@ -53,6 +53,11 @@ export function makeMetrics() {
       'messages_received_cleaned_total',
       'Received messages that were stored without the parts that the database cannot store',
     ),
+    receivedUnavailable: counter(
+      'messages_unavailable_total',
+      'Received messages without their content, by reason: kept from companions, not decrypted, or of an unknown kind',
+      ['reason'],
+    ),
     receivedDropped: counter(
       'messages_received_dropped_total',
       'Received messages that could not be stored in any form',

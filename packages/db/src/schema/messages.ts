@@ -1,6 +1,7 @@
 import type { MessageType } from '@wagate/shared/message-kinds'
 import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageStatus } from '@wagate/shared/statuses'
+import type { UnavailableReason } from '@wagate/shared/unavailable'
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -68,6 +69,14 @@ export const messages = pgTable(
     replyTo: jsonb('reply_to').$type<QuotedMessage>(),
     /** For how long its recipient is shown that the sender is typing. Null: not at all. */
     typingSeconds: smallint('typing_seconds'),
+    /** Why a received message has no content. Null for one that has it. */
+    unavailable: text().$type<UnavailableReason>(),
+    /** By WhatsApp's clock. Of messages that others than the gateway have written. */
+    writtenAt: moment('written_at'),
+    /** The name that the author has chosen for itself. */
+    pushName: text('push_name'),
+    /** Where the own account has written it, if not through the gateway. */
+    source: text().$type<'phone'>(),
     /** The contact has replaced its text, which is not kept. */
     editedAt: moment('edited_at'),
     /** The contact has deleted it, so its content is removed. */
@@ -101,6 +110,8 @@ export const messages = pgTable(
       .on(table.accountId, table.createdAt.desc().nullsFirst(), table.id.desc().nullsFirst())
       .where(sql`${table.direction} = 'in'`),
     index('messages_received').on(table.deviceId, table.waId).where(sql`${table.direction} = 'in'`),
+    // Its id is not derived from that at WhatsApp, as that of a message which the gateway sends.
+    index('messages_from_phone').on(table.deviceId, table.waId).where(sql`${table.source} IS NOT NULL`),
     // Each waiting message is in one of these two, so that scheduled ones that are not due are never read.
     index('messages_ready')
       .on(table.deviceId, table.seq)

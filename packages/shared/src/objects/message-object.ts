@@ -3,6 +3,7 @@ import { lidOf, numberOf } from '../contact-key.ts'
 import { messageErrors } from '../message-errors.ts'
 import { isMediaType, type MessageType, messageTypes } from '../message-kinds.ts'
 import { type MessageStatus, messageStatuses } from '../statuses.ts'
+import { type UnavailableReason, unavailableReasons } from '../unavailable.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 import { type MediaLinker, type MediaRow, mediaObject, toMediaObject } from './media-object.ts'
 import { type MessageContent, messageContent, type QuotedMessage, quotedMessage } from './message-content.ts'
@@ -42,12 +43,21 @@ export const messageObject = z
     content: messageContent.nullable().describe('What a message has besides its text'),
     reply_to: quotedMessage.nullable().describe('The message that this one quotes'),
     media: mediaObject.nullable().describe('File of a received message; null for all others'),
+    unavailable: extensibleEnum(unavailableReasons)
+      .nullable()
+      .describe(
+        'Why the gateway has no content of a received message, which the phone of the account may show. null for one with its content',
+      ),
+    push_name: z.string().nullable().describe('Name that the contact has given itself. It may say anything'),
     status: z.enum(messageStatuses),
     error: z.string().nullable().describe('Why the message failed'),
     error_code: extensibleEnum(Object.keys(messageErrors)).nullable().describe('Machine-readable error code'),
     wa_message_id: z.string().describe('ID of the message at WhatsApp'),
     created_at: z.iso.datetime(),
     send_at: moment.describe('Time at which it is to be sent, if the request had one'),
+    written_at: moment.describe(
+      "When the contact wrote it, by WhatsApp's clock. `created_at` is when the gateway got it. null for what the gateway sends",
+    ),
     sent_at: moment,
     delivered_at: moment,
     read_at: moment.describe('Of a received message, when its contact was told so, with mark-read'),
@@ -73,12 +83,15 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   content: null,
   reply_to: null,
   media: null,
+  unavailable: null,
+  push_name: null,
   status: 'delivered',
   error: null,
   error_code: null,
   wa_message_id: '3EB0280A488696CFC30D42',
   created_at: '2026-01-31T12:00:00.000Z',
   send_at: null,
+  written_at: null,
   sent_at: '2026-01-31T12:00:00.412Z',
   delivered_at: '2026-01-31T12:00:01.020Z',
   read_at: null,
@@ -117,6 +130,10 @@ export type MessageRow = {
   editedAt: Date | null
   deletedAt: Date | null
   playedAt: Date | null
+  unavailable: UnavailableReason | null
+  writtenAt: Date | null
+  pushName: string | null
+  source: 'phone' | null
 }
 
 /** Without `linkTo`, received files have no links. */
@@ -138,12 +155,15 @@ export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.in
     content: message.content,
     reply_to: message.replyTo,
     media: message.media && toMediaObject(message.id, message.media, linkTo),
+    unavailable: message.unavailable,
+    push_name: message.pushName,
     status: message.status,
     error: message.error,
     error_code: message.errorCode,
     wa_message_id: message.waId,
     created_at: message.createdAt.toISOString(),
     send_at: message.sendAt?.toISOString() ?? null,
+    written_at: message.writtenAt?.toISOString() ?? null,
     sent_at: message.sentAt?.toISOString() ?? null,
     delivered_at: message.deliveredAt?.toISOString() ?? null,
     read_at: message.readAt?.toISOString() ?? null,

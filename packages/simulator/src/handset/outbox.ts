@@ -95,11 +95,18 @@ export async function sendToDevice(
     username: isOwn ? undefined : phone.username,
     recipient,
   }
-  deliver(
-    device,
-    messageKey(id),
-    node('message', attrs, [node('enc', { v: '2', type, mediatype: mediaType, count: retryCount }, body)]),
-  )
+  const { faults } = network
+  const kept = faults.strike('unavailable', phone.number, number)
+  if (faults.strike('garble', phone.number, number)) garble(body)
+  const content = kept
+    ? node('unavailable', { type: kept.code })
+    : node('enc', { v: '2', type, mediatype: mediaType, count: retryCount }, body)
+  deliver(device, messageKey(id), node('message', attrs, [content]))
+}
+
+/** Of either form of a message: bytes of what is encrypted or of its signature. */
+function garble(body: Uint8Array): void {
+  for (let at = body.length - 24; at < body.length - 8; at++) body[at] = (body[at] ?? 0) ^ 1
 }
 
 export function markSent(phone: Phone, id: string, status: 'delivered' | 'read'): void {

@@ -126,6 +126,7 @@ export function openSession(options: SessionOptions, hooks: SessionHooks): Sessi
     alive.stop()
     offline.stop()
     auth.release()
+    inbound.close()
     return sock.end(undefined)
   }
 

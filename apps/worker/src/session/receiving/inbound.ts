@@ -1,9 +1,9 @@
 import type { Logger } from '@wagate/runtime/logger'
+import type { UnavailableReason } from '@wagate/shared/unavailable'
 import {
   type BinaryNode,
   isJidNewsletter,
   isJidStatusBroadcast,
-  isLidUser,
   type UserFacingSocketConfig,
   type WASocket,
 } from 'baileys'
@@ -12,7 +12,9 @@ import type { MessageSecrets } from './message-secrets.ts'
 import { type MessageStanza, readMessageStanza } from './message-stanza.ts'
 import { emptyPlaintext, type OpenedMessage, openMessage } from './opened-message.ts'
 import type { Received } from './received.ts'
-import { type ReceivedSource, readSource, readUsername } from './received-source.ts'
+import { type ReceivedSource, readSource } from './received-source.ts'
+import { makeStanzaStore, type StanzaStore } from './stanza-store.ts'
+import { unavailableReasonOf } from './unavailable.ts'
 import type { UnstoredStanzas } from './unstored-stanzas.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
@@ -35,6 +37,8 @@ export type Inbound = {
   attach(sock: WASocket): void
   /** Call for a message that was just decrypted, before its key is deleted. */
   storePlaintext(ciphertext: Uint8Array, plaintext: Uint8Array): Promise<void>
+  /** Call when the connection has ended. */
+  close(): void
   /** Returns the repository that Baileys decrypts with. */
   wrap(repository: Repository): Repository
 }
@@ -45,18 +49,14 @@ export type Inbound = {
  *
  * Baileys answers a message only with a receipt. WhatsApp's servers count it as delivered when it is acknowledged.
  */
-export function makeInbound({
-  me,
-  store,
-  isStored,
-  findNumber,
-  secrets,
-  unstored,
-  logger,
-}: InboundHooks): Inbound {
+export function makeInbound(hooks: InboundHooks): Inbound {
+  const { me, isStored, secrets, unstored, logger } = hooks
   const stanzas = new WeakMap<Uint8Array, MessageStanza>()
   const opened = new WeakMap<Uint8Array, OpenedMessage>()
+  const stored = makeStanzaStore(hooks)
   let socket: WASocket | undefined
+
+  const passUnavailable = makePassUnavailable(stored, unstored, acknowledge)
 
   function acknowledge(node: BinaryNode): void {
     // After the receipt, which Baileys sends in this turn of the event loop.
@@ -69,20 +69,9 @@ export function makeInbound({
     stanza.decrypted += 1
     if (stanza.decrypted < stanza.ciphertexts.length) return result
     unstored.release(stanza.node)
+    stored.noteDecrypted(stanza)
     acknowledge(stanza.node)
     return result
-  }
-
-  async function withNumber(received: Received): Promise<Received> {
-    const { number, contactJid } = received
-    if (number !== null || !contactJid || !isLidUser(contactJid)) return received
-    return { ...received, number: await findNumber(contactJid) }
-  }
-
-  async function storeAll({ node, isPeer }: MessageStanza, received: Received[]): Promise<void> {
-    // What the phone sends again is in a stanza of its own.
-    const username = isPeer ? null : readUsername(node)
-    for (const one of received) await store({ ...(await withNumber(one)), username })
   }
 
   /** A message that is delivered again cannot be decrypted again: its key is used up. */
@@ -92,6 +81,7 @@ export function makeInbound({
     if (source && (await isStored(source))) return succeed(ciphertext, emptyPlaintext)
     logger.debug({ err: error }, 'Decrypting a received message failed')
     if (stanza) unstored.release(stanza.node)
+    if (stanza) stored.noteFailure(stanza)
     // Baileys answers these with a receipt in any case; it refuses all others, or asks for them again.
     if (stanza?.isPeer) acknowledge(stanza.node)
     throw error
@@ -108,12 +98,16 @@ export function makeInbound({
         const own = me()
         const stanza = own && readMessageStanza(node, own)
         for (const ciphertext of stanza?.ciphertexts ?? []) if (stanza) stanzas.set(ciphertext, stanza)
-        if (stanza && stanza.ciphertexts.length > 0) unstored.add(node)
+        const unavailable = stanza && unavailableReasonOf(node)
+        if (stanza && (stanza.ciphertexts.length > 0 || unavailable)) unstored.add(node)
         // Baileys would queue it apart from later messages, which would then be stored before it.
         delete node.attrs.offline
         // One at a time: Baileys looks up the sender before it queues a message, so messages of new contacts would fall behind.
         // None after the end of the connection: the next connection brings them all again, in order.
-        passed = passed.then(() => (sock.ws.isOpen ? passOn() : undefined))
+        passed = passed.then(() => {
+          if (!sock.ws.isOpen) return undefined
+          return unavailable ? passUnavailable(stanza, unavailable, passOn) : passOn()
+        })
       })
     },
 
@@ -122,8 +116,13 @@ export function makeInbound({
       if (!stanza) return
       const message = await openMessage(stanza, plaintext, { secrets, logger })
       opened.set(ciphertext, message)
-      await Promise.all([message.secret && secrets.keep(message.secret), storeAll(stanza, message.received)])
+      await Promise.all([
+        message.secret && secrets.keep(message.secret),
+        stored.storeAll(stanza, message.received),
+      ])
     },
+
+    close: stored.close,
 
     wrap: (repository) => ({
       ...repository,
@@ -138,5 +137,25 @@ export function makeInbound({
           (error) => recover(given.msg, error),
         ),
     }),
+  }
+}
+
+/** Stores that a message has no content for this device, and hands it to Baileys. */
+function makePassUnavailable(
+  stored: StanzaStore,
+  unstored: UnstoredStanzas,
+  acknowledge: (node: BinaryNode) => void,
+) {
+  return async (stanza: MessageStanza, reason: UnavailableReason, passOn: () => Promise<unknown>) => {
+    const isStored = await stored.storeUnavailable(stanza, reason).then(
+      () => true,
+      () => false,
+    )
+    unstored.release(stanza.node)
+    // It is not acknowledged, so WhatsApp delivers it again.
+    if (!isStored) return
+    await passOn()
+    // Baileys acknowledges the others.
+    if (reason === 'view_once') acknowledge(stanza.node)
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '@wagate/runtime/logger'
 import { proto, unpadRandomMax16 } from 'baileys'
 import { isModestHistory } from '../contacts/history.ts'
+import { cleanText } from './cleaner.ts'
 import { type KeptSecret, secretOf } from './kept-secret.ts'
 import { findKind } from './kinds/find-kind.ts'
 import { openUnknown } from './kinds/unknown-kind.ts'
@@ -8,6 +9,7 @@ import { unwrap } from './kinds/unwrap.ts'
 import type { MessageSecrets } from './message-secrets.ts'
 import type { MessageStanza } from './message-stanza.ts'
 import { type Received, readReceived, readUndecodable } from './received.ts'
+import { readTime } from './received-source.ts'
 
 /** What we store of a decrypted message, and what Baileys is given of it. */
 export type OpenedMessage = {
@@ -73,8 +75,11 @@ function resentMessages({
   const results = peerDataOperationRequestResponseMessage?.peerDataOperationResult ?? []
   return results.flatMap(({ placeholderMessageResendResponse }) => {
     const bytes = placeholderMessageResendResponse?.webMessageInfoBytes
-    const { key, message } = (bytes && decodeResent(bytes)) || {}
-    return (key && readReceived({ key, message: message ?? null })) ?? []
+    const { key, message, messageTimestamp, pushName } = (bytes && decodeResent(bytes)) || {}
+    const received = key && readReceived({ key, message: message ?? null })
+    if (!received) return []
+    const name = pushName ? cleanText(pushName, 100) : null
+    return [{ ...received, pushName: name, writtenAt: readTime(Number(messageTimestamp ?? 0)) }]
   })
 }
 

@@ -12,6 +12,8 @@ export type ReceivedSource = {
 }
 
 const addressCharsMax = 64
+const nameCharsMax = 100
+const clockDifferenceMs = 600_000
 
 /** Undefined for messages that are not from a contact. `isCleaned`: parts were replaced. */
 export function readSource({
@@ -33,6 +35,19 @@ export function readSource({
 export function readUsername({ attrs }: BinaryNode): string | null {
   const username = attrs.username ?? attrs.sender_username ?? attrs.participant_username
   return username ? cleanText(username, addressCharsMax) : null
+}
+
+/** The name that the author of a stanza has given itself. */
+export function readPushName({ attrs }: BinaryNode): string | null {
+  return (attrs.notify && cleanText(attrs.notify, nameCharsMax)) || null
+}
+
+/** When a message was written, in ISO 8601. WhatsApp gives seconds. Null for what is no time, or one that is not over. */
+export function readTime(seconds: number): string | null {
+  const ms = seconds * 1000
+  return ms > 0 && ms <= Date.now() + clockDifferenceMs
+    ? new Date(Math.min(ms, Date.now())).toISOString()
+    : null
 }
 
 /** Of the two addresses of a contact, the phone number, if WhatsApp gives it, and the other one. */

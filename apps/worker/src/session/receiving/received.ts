@@ -2,6 +2,7 @@ import type { MessageChangeKind } from '@wagate/db/queries/messages/message-chan
 import type { Quoted } from '@wagate/db/queries/messages/received-messages'
 import type { MessageType } from '@wagate/shared/message-kinds'
 import { type MessageContent, quotedCharsMax } from '@wagate/shared/objects/message-content'
+import type { UnavailableReason } from '@wagate/shared/unavailable'
 import { jidDecode, proto, type WAMessage, type WAMessageKey } from 'baileys'
 import { type Cleaner, cleanText, makeCleaner } from './cleaner.ts'
 import { optionCharsMax } from './kinds/common-kinds.ts'
@@ -16,12 +17,19 @@ type Cleaned = {
   isCleaned: boolean
 }
 
-/** By the stanza of its message. */
-type Named = { username?: string | null }
+/** What the stanza of a message says. */
+export type StanzaFacts = {
+  username?: string | null
+  pushName?: string | null
+  /** ISO 8601. */
+  writtenAt?: string | null
+  /** It may be the content of a message that was stored without it. */
+  isResent?: boolean
+}
 
 /** A message from a contact, in a form that Postgres accepts. */
 type ReceivedMessage = ReceivedSource &
-  Named &
+  StanzaFacts &
   Cleaned & {
     type: MessageType
     body: string | null
@@ -29,11 +37,13 @@ type ReceivedMessage = ReceivedSource &
     quoted: Quoted | null
     /** Of its file, if it has one. */
     media?: MediaDescriptor | undefined
+    /** Why it has no content. */
+    unavailable?: UnavailableReason | null
   }
 
 /** What a contact does with another message of the chat. */
 type ReceivedChange = ReceivedSource &
-  Named &
+  StanzaFacts &
   Cleaned & { kind: MessageChangeKind; target: string; fromMe: boolean; text: string | null } & {
     /** Of a vote: what was chosen, or null if that is unknown. */
     options?: string[] | null
@@ -67,7 +77,8 @@ export function readReceived(
   const body = cleaner.body(read.text)
   const details = { content: withContext(read.content, opened), quoted: readQuoted(content, source) }
   const media = read.file && readMediaDescriptor(read.file, key)
-  return { ...source, type: read.type, body, ...details, media, isCleaned: isCleaned() }
+  const { type, unavailable = null } = read
+  return { ...source, type, body, ...details, media, unavailable, isCleaned: isCleaned() }
 }
 
 /** Null for a message that has nothing besides its text and its file. */
@@ -83,8 +94,14 @@ function withContext(content: MessageContent | undefined, opened: Unwrapped): Me
 /** For a message whose plaintext cannot be decoded, or has only what this version of the protocol does not know. */
 export function readUndecodable(key: WAMessageKey): Received | undefined {
   const source = readSource(key)
-  const { type, content = null } = unknownKind
-  return source && { ...source, type, body: null, content, quoted: null, isCleaned: true }
+  const { type, content = null, unavailable = null } = unknownKind
+  return source && { ...source, type, body: null, content, quoted: null, unavailable, isCleaned: true }
+}
+
+/** For a message whose content this device was not sent, or could not decrypt. */
+export function readUnavailable(key: WAMessageKey, unavailable: UnavailableReason): Received | undefined {
+  const source = readSource(key)
+  return source && { ...source, type: 'other', body: null, content: null, quoted: null, unavailable }
 }
 
 /** The message that this one quotes, as the contact tells it. */

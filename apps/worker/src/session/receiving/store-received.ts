@@ -1,6 +1,8 @@
+import type { Database } from '@wagate/db/client'
 import { databaseFailure } from '@wagate/db/failures'
 import type { Consent } from '@wagate/db/queries/contacts/consent-steps'
 import type { NewReceivedMedia } from '@wagate/db/queries/media/received-media-rows'
+import { findUnavailable } from '@wagate/db/queries/messages/received-messages'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Logger } from '@wagate/runtime/logger'
 import { lidOf } from '@wagate/shared/contact-key'
@@ -28,6 +30,7 @@ type ReceivingDevice = {
 }
 
 type Context = {
+  db: Database
   receivedWrites: ReceivedWrites
   publishEventHint(accountId: number): void
   metrics: Metrics
@@ -42,14 +45,16 @@ type Context = {
  * does not deliver it again and delay others. Throws OwnershipLost and the errors with which `persist` gives up.
  */
 export async function storeReceived(
-  { receivedWrites, publishEventHint, metrics, logger, config, onMedia }: Context,
+  { db, receivedWrites, publishEventHint, metrics, logger, config, onMedia }: Context,
   { lease, vault, contacts, ...device }: ReceivingDevice,
   received: Received,
   persist: Persist,
 ): Promise<void> {
   const owned = { fence: lease, accountId: device.accountId, deviceId: device.id, sender: device.sender }
   const consent = askedConsent(received, config.consentWords)
-  const added = { id: makeMessageId(device.sender), linkGeneration: device.linkGeneration, consent }
+  const known = received.isResent ? await persist(() => findUnavailable(db, device.id, received)) : undefined
+  const id = known ?? makeMessageId(device.sender)
+  const added = { id, linkGeneration: device.linkGeneration, consent, isReplacement: known !== undefined }
   const limits = { isEnabled: config.receivedMedia.isEnabled, bytesMax: config.media.bytesMax }
   const file = 'kind' in received ? undefined : received.media
   const media = file && newReceivedMedia(file, added.id, vault, limits)
@@ -60,6 +65,7 @@ export async function storeReceived(
     const lost = await persist(() => receivedWrites.add(row))
     if (lost) throw lost
     metrics.received.inc()
+    if ('unavailable' in row && row.unavailable) metrics.receivedUnavailable.inc({ reason: row.unavailable })
     publishEventHint(device.accountId)
   }
 

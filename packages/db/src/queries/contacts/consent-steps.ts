@@ -92,7 +92,7 @@ export const askedSteps = `
     RETURNING type
   )`
 
-/** Steps of the statement that stores received messages (`given`, `inserted`). The last message of a person decides. */
+/** Steps of the statement that stores received messages (`given`, `stored`). The last message of a person decides. */
 export function consentSteps(sql: postgres.Sql) {
   const isLid = sql`contact_jid LIKE '%@lid'`
   return sql`,
@@ -105,7 +105,7 @@ export function consentSteps(sql: postgres.Sql) {
             WHERE contacts.account_id = given.account_id AND contacts.number IN (
               SELECT form FROM ${numberForms(sql, 'contact_key')} AS forms (form)) LIMIT 1
           ), (SELECT min(form) FROM ${numberForms(sql, 'contact_key')} AS forms (form))) AS person
-        FROM given WHERE id IN (SELECT id FROM inserted) AND consent IS NOT NULL AND contact_key <> ''
+        FROM given WHERE id IN (SELECT id FROM stored) AND consent IS NOT NULL AND contact_key <> ''
       ) AS said
       ORDER BY account_id, person, position DESC
     ),

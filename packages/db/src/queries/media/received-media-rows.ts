@@ -25,7 +25,7 @@ export const mediaColumns: Columns<{ media?: NewReceivedMedia | undefined }> = {
   ],
 }
 
-/** A step of the statement that stores messages: `given` with `mediaColumns`, of which `inserted` were new. */
+/** A step of the statement that stores messages: `given` with `mediaColumns`, of which `stored` were new. */
 export function insertReceivedMedia(sql: postgres.ISql) {
   return sql`
     INSERT INTO received_media
@@ -33,5 +33,5 @@ export function insertReceivedMedia(sql: postgres.ISql) {
     SELECT given.id, given.account_id, given.device_id, media_state, media_reason, media_mime, media_filename,
       media_size, decode(media_sha256, 'base64'), decode(media_sealed, 'base64'),
       CASE media_state WHEN 'pending' THEN now() END
-    FROM given JOIN inserted ON inserted.id = given.id WHERE media_state IS NOT NULL`
+    FROM given JOIN stored ON stored.id = given.id WHERE media_state IS NOT NULL`
 }

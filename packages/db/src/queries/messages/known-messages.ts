@@ -9,8 +9,11 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>
 export type ReceivedSource = { waId: string; number: string | null; contactJid?: string | null }
 
 /** The key of the write that stores a stanza. The address that it came from does not change, what is known of it may. */
-export function receivedKeyOf({ deviceId, waId, number, contactJid }: ReceivedSource & { deviceId: number }) {
-  return writeKeyOf('received', deviceId, waId, contactJid ?? number ?? unknownNumber)
+export function receivedKeyOf(
+  { deviceId, waId, number, contactJid }: ReceivedSource & { deviceId: number },
+  kind: 'received' | 'unavailable' = 'received',
+) {
+  return writeKeyOf(kind, deviceId, waId, contactJid ?? number ?? unknownNumber)
 }
 
 /** WhatsApp keeps undelivered messages for 30 days. Limits the partitions that are searched for duplicates. */

@@ -137,7 +137,7 @@ const isKnown = (db: Database) => db.$client`
 
 const changeColumns: Columns<MessageChange> = {
   ...leaseColumns,
-  key: ['uuid', receivedKeyOf],
+  key: ['uuid', (change) => receivedKeyOf(change)],
   account_id: ['int', ({ accountId }) => accountId],
   device_id: ['int', ({ deviceId }) => deviceId],
   type: ['int', ({ kind }) => numbers[kind]],

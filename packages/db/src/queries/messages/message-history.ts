@@ -44,6 +44,10 @@ export const historyColumns = {
   editedAt: messages.editedAt,
   deletedAt: messages.deletedAt,
   playedAt: messages.playedAt,
+  unavailable: messages.unavailable,
+  writtenAt: messages.writtenAt,
+  pushName: messages.pushName,
+  source: messages.source,
 }
 
 /** A position in the history. `createdAt` is text because a Date would lose the microseconds. */

@@ -1,5 +1,7 @@
 import type { MessageType } from '@wagate/shared/message-kinds'
 import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
+import type { UnavailableReason } from '@wagate/shared/unavailable'
+import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { type Consent, consentSteps } from '../contacts/consent-steps.ts'
 import { seenLids } from '../contacts/known-contacts.ts'
@@ -38,6 +40,13 @@ export type ReceivedMessage = {
   linkGeneration: number
   /** Its file, if it has one. */
   media?: NewReceivedMedia | undefined
+  /** ISO 8601, by WhatsApp's clock. */
+  writtenAt?: string | null
+  pushName?: string | null
+  /** Why it has no content. */
+  unavailable?: UnavailableReason | null
+  /** `id` is that of a message that was stored without its content: this is its content. */
+  isReplacement?: boolean
 }
 
 /** What a message says about the message that it quotes. */
@@ -69,6 +78,9 @@ export async function insertReceivedMessages(
   const seen = hasUnknown
     ? sql`seen AS (${seenLids(sql, sql`SELECT account_id, contact_key FROM given`)}),`
     : sql``
+  const replaced = messages.some(({ isReplacement }) => isReplacement)
+    ? replaceUnavailable(sql)
+    : noReplaced(sql)
   const consents = messages.some(({ consent }) => consent) ? consentSteps(sql) : sql``
   const hasMedia = messages.some(({ media }) => media !== undefined)
   const columns = hasMedia ? { ...rowColumns, ...mediaColumns } : rowColumns
@@ -91,10 +103,11 @@ export async function insertReceivedMessages(
     inserted AS (
       INSERT INTO messages
         (id, account_id, device_id, sender, number, recipient_jid, direction, type, body, status, wa_id,
-          link_generation, content, reply_to)
+          link_generation, content, reply_to, unavailable, written_at, push_name)
       SELECT id, account_id, device_id, sender, contact_key, contact_jid, 'in', type, body, 'received', wa_id,
         link_generation, content::jsonb, quoted::jsonb || jsonb_build_object(
-          'message_id', quoted_id, 'from_me', coalesce(is_quoted_own, (quoted::jsonb ->> 'from_me')::boolean))
+          'message_id', quoted_id, 'from_me', coalesce(is_quoted_own, (quoted::jsonb ->> 'from_me')::boolean)),
+        unavailable, written_at::timestamptz, push_name
       FROM given JOIN keys USING (key)
       -- As a join, the search reads the whole week in plans that were made while it was empty. OFFSET prevents the join.
       WHERE NOT EXISTS (
@@ -104,10 +117,12 @@ export async function insertReceivedMessages(
           AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}
         OFFSET 0)
       ORDER BY position
-      RETURNING id, account_id, device_id
+      RETURNING id, account_id, device_id, written_at
     ),
+    ${replaced},
+    stored AS (SELECT * FROM inserted UNION ALL SELECT * FROM replaced),
     ${hasMedia ? sql`attached AS (${insertReceivedMedia(sql)}),` : sql``}
-    announced AS (${insertMessageEvents(sql, 'message.received', 'inserted')})
+    announced AS (${insertMessageEvents(sql, 'message.received', 'stored', 'written_at')})
     ${consents}
     SELECT shard || ' ' || epoch AS lease FROM valid`
   return lostWrites(
@@ -116,9 +131,51 @@ export async function insertReceivedMessages(
   )
 }
 
+/** A step that gives messages which were stored without their content what arrived for them. Their ids stay. */
+function replaceUnavailable(sql: postgres.Sql) {
+  return sql`
+    replaced AS (
+      UPDATE messages AS known SET type = given.type, body = given.body, content = given.content::jsonb,
+        reply_to = given.quoted::jsonb || jsonb_build_object('message_id', quoted_id, 'from_me',
+          coalesce(is_quoted_own, (given.quoted::jsonb ->> 'from_me')::boolean)),
+        unavailable = NULL, written_at = coalesce(known.written_at, given.written_at::timestamptz)
+      FROM given JOIN keys USING (key)
+      WHERE given.is_replacement = 1 AND given.unavailable IS NULL AND known.id = given.id
+        AND known.device_id = given.device_id AND known.direction = 'in' AND known.unavailable IS NOT NULL
+        AND known.created_at >= now() - ${redeliveryDays} * interval '1 day'
+      RETURNING known.id, known.account_id, known.device_id, known.written_at
+    )`
+}
+
+const noReplaced = (sql: postgres.Sql) => sql`replaced AS (SELECT * FROM inserted WHERE false)`
+
+/** The message that was stored without its content, if there is one. */
+export async function findUnavailable(
+  db: Database,
+  deviceId: number,
+  { waId, number, contactJid }: ReceivedSource,
+): Promise<string | undefined> {
+  const sql = db.$client
+  const [found] = await sql<{ id: string }[]>`
+    SELECT id FROM messages AS known
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'in' AND unavailable IS NOT NULL
+      AND created_at >= now() - ${redeliveryDays} * interval '1 day'
+      AND ${isFrom(sql, {
+        number: sql`${number ?? unknownNumber}::text`,
+        contactJid: sql`${contactJid ?? null}::text`,
+      })}
+    LIMIT 1`
+  return found?.id
+}
+
+/** One for the message without its content, and another for its content. */
+function writeKeyOfMessage(message: ReceivedMessage): string {
+  return receivedKeyOf(message, message.unavailable ? 'unavailable' : 'received')
+}
+
 const rowColumns: Columns<ReceivedMessage> = {
   ...leaseColumns,
-  key: ['uuid', receivedKeyOf],
+  key: ['uuid', writeKeyOfMessage],
   id: ['uuid', ({ id }) => id],
   account_id: ['int', ({ accountId }) => accountId],
   device_id: ['int', ({ deviceId }) => deviceId],
@@ -132,6 +189,10 @@ const rowColumns: Columns<ReceivedMessage> = {
   content: ['text', ({ content }) => (content ? JSON.stringify(content) : null)],
   quoted: ['text', ({ quoted }) => (quoted ? quotedJson(quoted) : null)],
   consent: ['text', ({ consent }) => consent ?? null],
+  unavailable: ['text', ({ unavailable }) => unavailable ?? null],
+  written_at: ['text', ({ writtenAt }) => writtenAt ?? null],
+  push_name: ['text', ({ pushName }) => pushName ?? null],
+  is_replacement: ['int', ({ isReplacement }) => Number(isReplacement ?? false)],
   ...targetColumns(({ quoted }) => quoted?.waId ?? null),
 }
 
@@ -139,6 +200,7 @@ function quotedJson({ waId, ...quoted }: Quoted): string {
   return JSON.stringify({ wa_message_id: waId, ...quoted })
 }
 
+/** Whether it was stored with its content. */
 export async function isReceived(
   db: Database,
   deviceId: number,
@@ -146,7 +208,7 @@ export async function isReceived(
 ): Promise<boolean> {
   const found = await db.$client`
     SELECT FROM messages AS known
-    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'in'
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'in' AND unavailable IS NULL
       AND created_at >= now() - ${redeliveryDays} * interval '1 day'
       AND ${isFrom(db.$client, {
         number: db.$client`${number ?? unknownNumber}::text`,

@@ -6,12 +6,13 @@ const presentEpoch = '(SELECT event_epoch())'
 
 /**
  * Records one event for each row of a relation of messages (`id`, `account_id`, `device_id`), in the order of its rows.
+ * `at`: the column with the time at which it happened, if that is not now.
  * Part of the statement that makes the change, so the event exists exactly if the change does.
  */
-export function insertMessageEvents(sql: postgres.ISql, type: EventType, changed: string) {
+export function insertMessageEvents(sql: postgres.ISql, type: EventType, changed: string, at = 'NULL') {
   return sql.unsafe(`
-    INSERT INTO events (epoch, account_id, device_id, type, message_id)
-    SELECT ${presentEpoch}, account_id, device_id, ${eventTypes[type]}, id FROM ${changed}`)
+    INSERT INTO events (epoch, account_id, device_id, type, message_id, at)
+    SELECT ${presentEpoch}, account_id, device_id, ${eventTypes[type]}, id, ${at} FROM ${changed}`)
 }
 
 /** As `insertMessageEvents`, for what changed of each message, in its order. */

@@ -21,7 +21,12 @@ export function findKind(content: proto.IMessage): { field: Field; row: AnyRow }
 }
 
 /** Of a message whose content cannot be read. */
-export const unknownKind: ReadKind = { type: 'other', text: null, content: { kind: 'unknown' } }
+export const unknownKind: ReadKind = {
+  type: 'other',
+  text: null,
+  content: { kind: 'unknown' },
+  unavailable: 'unsupported',
+}
 
 /** Undefined for content that is not a message to a person. `content` is unwrapped. */
 export function readKind(content: proto.IMessage, cleaner: Cleaner): ReadKind | undefined {

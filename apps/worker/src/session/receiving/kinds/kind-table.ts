@@ -166,7 +166,7 @@ export const kindTable: { [Name in Field]-?: KindRow<Name> } = {
     other.readNote('status_quote', text, originalStatusId),
   ),
   statusStickerInteractionMessage: message(({ key }) => other.readNote('status_sticker', null, key)),
-  placeholderMessage: message(() => other.readNote('placeholder', null)),
+  placeholderMessage: message(() => ({ ...other.readNote('placeholder', null), unavailable: 'hidden' })),
 
   deviceSentMessage: wrapper,
   ephemeralMessage: wrapper,

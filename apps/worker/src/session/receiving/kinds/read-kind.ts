@@ -1,5 +1,6 @@
 import type { MediaType, MessageType } from '@wagate/shared/message-kinds'
 import type { MessageContent } from '@wagate/shared/objects/message-content'
+import type { UnavailableReason } from '@wagate/shared/unavailable'
 import type { proto } from 'baileys'
 import type { Cleaner } from '../cleaner.ts'
 
@@ -10,6 +11,8 @@ export type ReadKind = {
   text?: string | null | undefined
   content?: MessageContent
   file?: MessageFile | undefined
+  /** Why the gateway has no content of it. */
+  unavailable?: UnavailableReason
 }
 
 export type MessageFile = { kind: MediaType; described: DescribedFile }

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { makeMessageId } from '@wagate/shared/ids'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findMessage } from '../src/queries/messages/message-history.ts'
+import {
+  findUnavailable,
+  insertReceivedMessages,
+  isReceived,
+  type ReceivedMessage,
+} from '../src/queries/messages/received-messages.ts'
+import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
+
+let owned: Awaited<ReturnType<typeof openOwnedDevices>>
+let device: OwnedDevice
+const sender = '4915100000000'
+const contact = '4915187654321'
+
+beforeAll(async () => {
+  owned = await openOwnedDevices()
+  device = await owned.addLinkedDevice(sender)
+})
+afterAll(() => owned.drop())
+
+const received = (fields: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
+  fence: device.fence,
+  id: makeMessageId(sender),
+  accountId: owned.accountId,
+  deviceId: device.deviceId,
+  sender,
+  number: contact,
+  type: 'text',
+  body: 'Hello',
+  waId: randomUUID(),
+  linkGeneration: 1,
+  ...fields,
+})
+
+const withoutContent = (fields: Partial<ReceivedMessage> = {}) =>
+  received({ type: 'other', body: null, unavailable: 'undecryptable', ...fields })
+
+const countEvents = async (id: string) =>
+  (await owned.db.$client`SELECT FROM events WHERE message_id = ${id} AND type = 10`).length
+const countRows = async (waId: string) =>
+  (await owned.db.$client`SELECT FROM messages WHERE wa_id = ${waId}`).length
+
+test('a message without its content is not received yet, and its content takes its place, once', async () => {
+  const first = withoutContent({ writtenAt: '2026-01-31T12:00:00.000Z' })
+  await insertReceivedMessages(owned.db, [first])
+  await insertReceivedMessages(owned.db, [{ ...first, id: makeMessageId(sender) }])
+  expect(await isReceived(owned.db, device.deviceId, first)).toBe(false)
+  expect(await findUnavailable(owned.db, device.deviceId, first)).toBe(first.id)
+  const media = {
+    ...{ state: 'pending' as const, sealed: Buffer.from('x'), declaredMime: 'image/png', filename: null },
+    ...{ size: 9, sha256: Buffer.alloc(32) },
+  }
+  const content = received({
+    ...first,
+    type: 'image',
+    body: 'Seen',
+    unavailable: null,
+    media,
+    isReplacement: true,
+  })
+  await insertReceivedMessages(owned.db, [content])
+  await insertReceivedMessages(owned.db, [content])
+  expect(await findMessage(owned.db, owned.accountId, first.id)).toMatchObject({
+    ...{ type: 'image', body: 'Seen', unavailable: null, media: { state: 'pending' } },
+    writtenAt: new Date('2026-01-31T12:00:00.000Z'),
+  })
+  expect(await isReceived(owned.db, device.deviceId, first)).toBe(true)
+  expect(await findUnavailable(owned.db, device.deviceId, first)).toBeUndefined()
+  expect([await countRows(first.waId), await countEvents(first.id)]).toEqual([1, 2])
+})
+
+test('a message that was received does not lose its content', async () => {
+  const message = received()
+  await insertReceivedMessages(owned.db, [message])
+  await insertReceivedMessages(owned.db, [withoutContent({ waId: message.waId })])
+  expect(await findMessage(owned.db, owned.accountId, message.id)).toMatchObject({ body: 'Hello' })
+  expect([await countRows(message.waId), await countEvents(message.id)]).toEqual([1, 1])
+})
+
+test('a word by which a contact opts out counts when it could be read at last', async () => {
+  const first = withoutContent({ number: '4915187654399' })
+  await insertReceivedMessages(owned.db, [first])
+  const stop = {
+    type: 'text',
+    body: 'stop',
+    unavailable: null,
+    isReplacement: true,
+    consent: 'opt-out',
+  } as const
+  await insertReceivedMessages(owned.db, [{ ...first, ...stop }])
+  const found = await owned.db.$client`SELECT FROM opt_outs WHERE number = '4915187654399'`
+  expect(found).toHaveLength(1)
+})

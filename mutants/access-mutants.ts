@@ -191,7 +191,7 @@ export const accessMutants: Mutant[] = [
   {
     name: 'API may read credentials',
     file: 'packages/db/src/rights.ts',
-    text: "device_auth: '',",
+    text: "device_auth: 'SELECT (device_id, type, id, used_on)',",
     replacement: "device_auth: 'SELECT',",
     test: {
       file: 'system-tests/database-roles.test.ts',

@@ -26,6 +26,7 @@ import { signUpMutants } from './sign-up-mutants.ts'
 import { simulatorMutants } from './simulator-mutants.ts'
 import { stateMutants } from './state-mutants.ts'
 import { uploadMutants } from './upload-mutants.ts'
+import { waitingMutants } from './waiting-mutants.ts'
 import { webhookMutants } from './webhook-mutants.ts'
 
 export const mutants: Mutant[] = [
@@ -33,6 +34,7 @@ export const mutants: Mutant[] = [
   ...claimMutants,
   ...commandMutants,
   ...sendingMutants,
+  ...waitingMutants,
   ...contactMutants,
   ...sessionMutants,
   ...signUpMutants,

@@ -96,6 +96,7 @@ it('without workers the API accepts, and its metrics and readiness say that mess
   expect(api).toMatch(/^wagate_orphaned_shards 4$/m)
   const sent = await gateway.call('send-message', { sender, number: recipient, message: text })
   expect(sent.body).toMatchObject({ ok: true, status: 'queued' })
+  expect(await metricsOf('api')).toMatch(/^wagate_unowned_waiting_messages 1$/m)
   await devnet.start('worker-1')
   await gateway.untilMessage(sent.body.message_id, 'is delivered', ({ status }) => status === 'delivered')
 }, 60_000)

@@ -1,3 +1,4 @@
+import { countUnownedMessages } from '@wagate/db/queries/devices/due-counts'
 import { openMediaStore } from '@wagate/media-store/open-media-store'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
@@ -10,7 +11,13 @@ import type { Reception } from './credentials/authenticate.ts'
 import type { CommandDispatcher } from './devices/command-dispatcher.ts'
 import { makeEventStreams } from './event-streams/event-streams.ts'
 import { makeEventFeed } from './events/event-feed.ts'
-import { addEventGauges, addReadinessGauges, type Metrics, makeMetrics } from './health/metrics.ts'
+import {
+  addEventGauges,
+  addReadinessGauges,
+  addUnownedGauge,
+  type Metrics,
+  makeMetrics,
+} from './health/metrics.ts'
 import { makeReadinessCheck, type Readiness } from './health/readiness.ts'
 import { makeLargeBodies } from './http/large-bodies.ts'
 import { type Limits, makeLimits } from './limits/limits.ts'
@@ -21,6 +28,8 @@ import { makeMessageIntake } from './messages/message-intake.ts'
 import { makeOutcomeWaits } from './messages/outcome-waits.ts'
 import { makeMediaLinks } from './received-media/media-links.ts'
 
+/** Of messages without a worker, no more are counted. */
+const unownedMax = 1000
 const streamHeartbeatMs = 15_000
 
 type Parts = {
@@ -44,10 +53,13 @@ export type Gateway = {
 }
 
 export function makeGateway(config: Config, parts: Parts): Gateway {
-  const { db, events, accountEvents, rateLimits } = parts.connections
+  const { db, readDb, events, accountEvents, rateLimits } = parts.connections
   const metrics = makeMetrics()
   const readReadiness = makeReadinessCheck({ db, events }, config.installation)
   addReadinessGauges(metrics, readReadiness)
+  addUnownedGauge(metrics, async () =>
+    (await readReadiness()).orphanedShards === 0 ? 0 : countUnownedMessages(readDb, unownedMax),
+  )
   const keys = makeApiKeyCache(db)
   accountEvents.onChanged(keys.forget)
   const context = makeContext(config, parts, { metrics, keys })

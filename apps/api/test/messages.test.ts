@@ -74,6 +74,8 @@ test('a message object has all its fields', async () => {
       delivered_at: null,
       read_at: null,
       played_at: null,
+      waiting_for: null,
+      waiting_until: null,
       media: null,
       content: null,
       reply_to: null,

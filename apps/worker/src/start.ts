@@ -22,6 +22,7 @@ import {
   addGauges,
   addPartitionGauge,
   addVersionAgeGauge,
+  addWaitingGauges,
   type Metrics,
   makeMetrics,
 } from './metrics/metrics.ts'
@@ -214,6 +215,7 @@ function startOwner({
     signalFormat: given.signalFormat,
     tickMs,
   })
+  addWaitingGauges(metrics, host.waits)
   addGauges(metrics, () => ({ ...ownership.state(), ...host.counts() }))
   return {
     ...ownership,

@@ -21,6 +21,7 @@ function openLanes() {
     waitMs: () => 0,
     paceMs: () => 0,
     typingMs: () => 0,
+    mayBePassed: () => false,
     isRetry: () => false,
   }
   return { hands, facts }

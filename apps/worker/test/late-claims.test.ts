@@ -94,7 +94,7 @@ describe('a message is claimed before it is handled', () => {
 
   test('if an attempt failed', async () => {
     const { device, attempt, steps } = makeAttempts({ claimed: async () => undefined })
-    device.retries.note('a message', 'send_failed')
+    device.retries.note({ id: 'a message' }, 'send_failed')
     expect(await attempt()).toEqual({ kind: 'unclaimed' })
     expect(steps).toEqual(['claim'])
   })

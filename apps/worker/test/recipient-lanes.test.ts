@@ -32,6 +32,7 @@ class Model {
     paceMs: (recipient) => (this.#paced.has(recipient) ? 2000 : 0),
     isRetry: ({ status }) => status === 'sending',
     typingMs: () => 0,
+    mayBePassed: () => false,
   }
 
   get onWire(): Turn[] {
@@ -231,6 +232,7 @@ test('messages to two forms of one number leave one after the other', () => {
     paceMs: () => 0,
     isRetry: () => false,
     typingMs: () => 0,
+    mayBePassed: () => false,
   })
   expect(plan.ready.map(({ message }) => message.number)).toEqual(['5511955501000'])
 })

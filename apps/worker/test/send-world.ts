@@ -98,6 +98,7 @@ export function readyOf({ hands }: Owner): number[] {
     waitMs: () => 0,
     paceMs: () => 0,
     typingMs: () => 0,
+    mayBePassed: () => false,
     isRetry: ({ id }) => inList.some(({ turn, isRetry }) => turn.message.id === id && isRetry),
   }
   const list = inList.map(({ turn }) => turn.message)

@@ -42,6 +42,7 @@ function open({ tokens = Number.POSITIVE_INFINITY, retries = [] as string[] } = 
       paceMs: () => 0,
       isRetry,
       typingMs: typing.remainingMs,
+      mayBePassed: () => false,
     })
   return {
     shown,

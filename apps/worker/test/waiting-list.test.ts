@@ -29,6 +29,7 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
       waitMs: () => 0,
       paceMs: () => 0,
       typingMs: () => 0,
+      mayBePassed: () => false,
       isRetry: ({ status }) => status === 'sending',
     }).available
   return {

@@ -21,6 +21,7 @@ export function makeMessage(
     uploadedContent: null,
     status: 'queued',
     interruptions: 0,
+    failingMs: 0,
     isToContact: false,
     ...fields,
   }

@@ -23,7 +23,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     audit_log: 'INSERT',
     client_versions: '',
     contacts: 'SELECT, INSERT, UPDATE (seen_on)',
-    device_auth: '',
+    device_auth: 'SELECT (device_id, type, id, used_on)',
     device_proxies: 'SELECT (columns), INSERT, UPDATE, DELETE',
     devices: 'SELECT, INSERT, UPDATE',
     event_clock: 'SELECT',

@@ -69,7 +69,10 @@ test.each<[string, (message: Given) => Promise<unknown>, Partial<Row>]>([
   ['a release', (message) => releaseMessages(db, [claimOf(message)]), { held_epoch: null }],
   [
     'a setback',
-    (message) => storeSetbacks(db, [{ ...claimOf(message), setback: 'unanswered', sentence: 'x' }]),
+    (message) =>
+      storeSetbacks(db, [
+        { ...claimOf(message), setback: 'unanswered', sentence: 'x', pauseMs: 0, isFailing: true },
+      ]),
     { setback: 'x' },
   ],
   ['a cancellation', ({ id }) => cancelMessage(db, accountId, id), { status: 'canceled' }],

@@ -73,7 +73,13 @@ const statements: Record<string, (messages: WaitingMessage[]) => Promise<unknown
   setback: (messages) =>
     storeSetbacks(
       db,
-      claimsOf(messages).map((claim) => ({ ...claim, setback: 'unanswered', sentence: 'x' })),
+      claimsOf(messages).map((claim) => ({
+        ...claim,
+        setback: 'unanswered',
+        sentence: 'x',
+        pauseMs: 0,
+        isFailing: true,
+      })),
     ),
   read: (messages) =>
     listNextMessages(db, [{ deviceId: device.deviceId, except: messages.map(({ id }) => id) }]),

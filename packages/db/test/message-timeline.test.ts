@@ -66,6 +66,8 @@ const noteOf = (fence: Fence, message: Stored) => ({
   fence,
   setback: 'unanswered' as const,
   sentence: 'No answer.',
+  pauseMs: 0,
+  isFailing: true,
 })
 
 const fall = (fence: Fence, message: Stored) => storeSetbacks(db, [noteOf(fence, message)])

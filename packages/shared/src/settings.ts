@@ -133,6 +133,8 @@ export const settings = {
   /** Bytes of data: URLs that wait for one account, scheduled ones included; beyond it they are refused with 429. */
   MEDIA_WAITING_BYTES_MAX: wholeNumber(2 ** 20, 1e15).default(2 ** 30),
   MESSAGE_TTL_MS: wholeNumber(60_000, 30 * 86_400_000).default(72 * 3_600_000),
+  /** For how long the file of a message is asked for again when its host does not give it. */
+  MEDIA_RETRY_MS: wholeNumber(0, 86_400_000).default(600_000),
   /** Per sender; 0 is unlimited. */
   SEND_RATE_PER_MINUTE: wholeNumber(0, 1_000_000).default(60),
   SEND_BURST: wholeNumber(1, 1_000_000).default(20),

@@ -23,11 +23,11 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'Do not send to it again. Let the contact write first.',
   ),
   media_fetch_failed: temporary(
-    'The host of the media URL refused the request, its response was incomplete, or its name has no public address.',
+    'The host of the media URL refused the request, its response was incomplete, or its name has no public address. What may pass is tried again for MEDIA_RETRY_MS.',
     'Check the URL and send a new message.',
   ),
   media_fetch_timeout: temporary(
-    'The host of the media URL did not send a complete response in time.',
+    'The host of the media URL did not send a complete response in time, also when it was asked again for MEDIA_RETRY_MS.',
     'Use a faster host and send a new message.',
   ),
   media_too_large: permanent(

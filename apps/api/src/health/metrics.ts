@@ -51,6 +51,18 @@ export function addEventGauges(
   gauge('event_waits', 'Requests for events that wait for the next one', feed.countWaits)
 }
 
+/** Workers count what waits for their own senders. */
+export function addUnownedGauge({ registry }: Metrics, count: () => Promise<number>): void {
+  new Gauge({
+    name: 'wagate_unowned_waiting_messages',
+    help: 'Messages that are due and wait for senders without a live worker, counted up to 1000',
+    registers: [registry],
+    async collect() {
+      this.set(await count().catch(() => Number.NaN))
+    },
+  })
+}
+
 /** The same facts as `/health/ready`, for alerts. One check serves all gauges of a scrape. */
 export function addReadinessGauges({ registry }: Metrics, read: () => Promise<Readiness>): void {
   let reading: Promise<Readiness> | undefined

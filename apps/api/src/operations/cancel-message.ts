@@ -34,8 +34,11 @@ export const cancelMessage = defineOperation({
       throw new AppError('not_cancelable', `The message can no longer be canceled: its status is ${status}.`)
     }
     // For requests that wait for this message.
-    if (isNew)
+    if (isNew) {
       void events.devices.publish(message.deviceId, { kind: 'message', messageId: message.id, status })
+      // It may have held back others.
+      notify.enqueueCommand({ kind: 'send', deviceId: message.deviceId })
+    }
     const contact = toContactFields(toMessageObject(message))
     return { message_id, device_id: message.deviceId, sender: message.sender, ...contact, status }
   },

@@ -2,10 +2,12 @@ import { findContact } from '@wagate/db/queries/contacts/known-contacts'
 import { lidKey } from '@wagate/shared/contact-key'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { messageTypes } from '@wagate/shared/message-kinds'
-import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
+import { exampleMessage, type MessageRow, toMessageObject } from '@wagate/shared/objects/message-object'
+import { listedMessage, toWaitingFields } from '@wagate/shared/objects/waiting-fields'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
+import { findWaits } from '../messages/waits.ts'
 import { changeCursor, integer, lid, messageId, moment, oneOf, phone } from '../parameters/parameter-types.ts'
 
 const messagesMax = 200
@@ -49,7 +51,7 @@ export const messages = defineOperation({
   changes: false,
   parameters,
   fields: z.object({
-    messages: z.array(messageObject),
+    messages: z.array(listedMessage),
     has_more: z
       .boolean()
       .describe(
@@ -74,7 +76,7 @@ export const messages = defineOperation({
   example: {
     given: { limit: 1 },
     answer: {
-      messages: [exampleMessage],
+      messages: [{ ...exampleMessage, ...toWaitingFields(undefined) }],
       has_more: false,
       next_before: null,
       next_after: null,
@@ -83,16 +85,23 @@ export const messages = defineOperation({
   },
   async handle(
     { limit = messagesMax, updated_after: updatedAfter, ...given },
-    { context: { db, messages, media }, principal: { accountId }, deadline: { signal } },
+    { context: { config, db, readDb, messages, media }, principal: { accountId }, deadline: { signal } },
   ) {
     const contactKey =
       given.lid === undefined ? undefined : (await findContact(db, accountId, lidKey(given.lid))).key
     const query = { ...given, contactKey }
     const linkTo = await media.links.getLinker()
+    const show = async (found: MessageRow[]) => {
+      const waits = await findWaits(readDb, accountId, found, config)
+      return found.map((message) => ({
+        ...toMessageObject(message, linkTo),
+        ...toWaitingFields(waits.get(message.id)),
+      }))
+    }
     if (updatedAfter) {
       const page = await messages.history.listUpdated(accountId, { ...query, updatedAfter, limit }, signal)
       return {
-        messages: page.messages.map((message) => toMessageObject(message, linkTo)),
+        messages: await show(page.messages),
         has_more: page.hasMore,
         next_before: null,
         next_after: null,
@@ -101,7 +110,7 @@ export const messages = defineOperation({
     }
     const page = await messages.history.list(accountId, { ...query, limit }, signal)
     return {
-      messages: page.messages.map((message) => toMessageObject(message, linkTo)),
+      messages: await show(page.messages),
       has_more: page.hasMore,
       next_before: page.nextBefore ?? null,
       next_after: page.nextAfter ?? null,

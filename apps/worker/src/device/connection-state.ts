@@ -36,6 +36,11 @@ export function openConnectionOf<Connection, Outbox>(
   return state.kind === 'open' || state.kind === 'online' ? state.connection : undefined
 }
 
+/** Undefined while it sends nothing. */
+export function outboxOf<Connection, Outbox>(state: ConnectionState<Connection, Outbox>): Outbox | undefined {
+  return state.kind === 'online' ? state.outbox : undefined
+}
+
 export function isCompletingLink<Connection, Outbox>(state: ConnectionState<Connection, Outbox>): boolean {
   return 'isCompletingLink' in state && state.isCompletingLink
 }

@@ -3,9 +3,16 @@ import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { RestrictionReason } from '@wagate/shared/statuses'
+import type { OutboxWaits } from '../outbox/outbox-waits.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { WASocket } from '../session/connection/socket.ts'
-import { connectionOf, isComingOnline, isCompletingLink, openConnectionOf } from './connection-state.ts'
+import {
+  connectionOf,
+  isComingOnline,
+  isCompletingLink,
+  openConnectionOf,
+  outboxOf,
+} from './connection-state.ts'
 import { makeConnector } from './connector.ts'
 import type { DeviceContext } from './device-context.ts'
 import { makeDeviceScope } from './device-scope.ts'
@@ -39,6 +46,8 @@ export type Device = {
   isOnline(): boolean
   /** Why it may write to no new contacts. */
   restrictionReason(): RestrictionReason | undefined
+  /** What its messages wait for. Undefined while it sends none. */
+  waits(): OutboxWaits | undefined
   /** It may write to no further new contacts today. */
   isBudgetUsedUp(): boolean
   /** A QR code is shown, or a phone has scanned it and the link is not complete. */
@@ -118,9 +127,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
     reconcile,
     wake() {
       hasWaiting = true
-      const state = connector.state()
-      if (state.kind === 'online') state.outbox.wake()
-      else if (!isComingOnline(state, moment())) reconcile()
+      outboxOf(connector.state())?.wake()
+      if (!isComingOnline(connector.state(), moment())) reconcile()
     },
     checkNumber: numberChecks.ask,
     requestPairingCode() {
@@ -134,6 +142,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
     isReconciled: (facts) => isReconciled(plan(facts)),
     openSock,
     isOnline: () => connector.state().kind === 'online',
+    waits: () => outboxOf(connector.state())?.waits(),
     restrictionReason: scope.sending.firstContacts.reason,
     isBudgetUsedUp: pacing.isBudgetUsedUp,
     isPairing: () => connector.state().kind === 'pairing' || isCompletingLink(connector.state()),

@@ -5,7 +5,9 @@ import { MediaError, MediaUnavailable } from './media-error.ts'
 const retryAfterMsMax = 600_000
 /** Request Timeout, Too Early, Too Many Requests. Every 5xx is temporary as well. */
 const temporaryStatuses = [408, 425, 429]
-/** Errors of the network, of name servers that do not answer, and of this machine. Any other code is final. */
+/** Errors of this machine. */
+const localCodes = ['EADDRNOTAVAIL', 'EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'ENOSPC', 'EDQUOT', 'EIO']
+/** Errors of the network, and of name servers that do not answer. Any other code is final. */
 const temporaryCodes = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -17,14 +19,6 @@ const temporaryCodes = [
   'ENETDOWN',
   'EHOSTUNREACH',
   'EHOSTDOWN',
-  'EADDRNOTAVAIL',
-  'EMFILE',
-  'ENFILE',
-  'ENOBUFS',
-  'ENOMEM',
-  'ENOSPC',
-  'EDQUOT',
-  'EIO',
 ]
 
 /** The error for a status other than 200. */
@@ -39,6 +33,8 @@ export function failureOfError(error: unknown): MediaError | MediaUnavailable {
   if (error instanceof MediaError || error instanceof MediaUnavailable) return error
   if (error instanceof DeadlineExceeded) return new MediaUnavailable('media_fetch_timeout', { cause: error })
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (localCodes.includes(code))
+    return new MediaUnavailable('media_fetch_failed', { cause: error, isOfHost: false })
   return temporaryCodes.includes(code)
     ? new MediaUnavailable('media_fetch_failed', { cause: error })
     : new MediaError('media_fetch_failed', error)

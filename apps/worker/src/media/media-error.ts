@@ -11,19 +11,26 @@ export class MediaError extends Error {
   }
 }
 
-/** The media is temporarily unavailable: try again until the message expires. */
+/** The media is temporarily unavailable: try again. */
 export class MediaUnavailable extends Error {
   readonly code: MessageErrorCode
   /** Set when the host says how long to wait. */
   readonly retryAfterMs: number | undefined
+  /** False: its host was not asked, or this installation was at fault. */
+  readonly isOfHost: boolean
 
   constructor(
     code: MessageErrorCode,
-    { cause, retryAfterMs }: { cause?: unknown; retryAfterMs?: number } = {},
+    {
+      cause,
+      retryAfterMs,
+      isOfHost = true,
+    }: { cause?: unknown; retryAfterMs?: number; isOfHost?: boolean } = {},
   ) {
     super(messageErrors[code], { cause })
     this.name = 'MediaUnavailable'
     this.code = code
     this.retryAfterMs = retryAfterMs
+    this.isOfHost = isOfHost
   }
 }

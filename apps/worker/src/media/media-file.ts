@@ -84,9 +84,10 @@ async function copyUpload(
     await pipeline(stored, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
   } catch (error) {
     if (error instanceof MediaError) throw error
-    throw new MediaUnavailable('upload_unavailable', { cause: error })
+    throw new MediaUnavailable('upload_unavailable', { cause: error, isOfHost: false })
   }
-  if ((await stat(path)).size !== upload.size) throw new MediaUnavailable('upload_unavailable')
+  if ((await stat(path)).size !== upload.size)
+    throw new MediaUnavailable('upload_unavailable', { isOfHost: false })
   return upload.mime
 }
 

@@ -41,7 +41,7 @@ export function makeSlowHosts(): SlowHosts {
     async visit(deviceId, url, fetch) {
       const key = `${deviceId} ${URL.canParse(url) ? new URL(url).host : ''}`
       if (!slow.has(key)) return run(key, fetch)
-      if (busy.has(key)) throw new MediaUnavailable('media_fetch_timeout')
+      if (busy.has(key)) throw new MediaUnavailable('media_fetch_timeout', { isOfHost: false })
       busy.add(key)
       try {
         await run(key, fetch)

@@ -1,5 +1,6 @@
 import { eventLoopSampleMs } from '@wagate/runtime/event-loop-sample-ms'
 import { type RestrictionReason, restrictionReasons } from '@wagate/shared/statuses'
+import { type WaitingReason, waitingReasons } from '@wagate/shared/waiting-reasons'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The metrics of this process. Labels have few, known values: never a phone number, a message or a key. */
@@ -19,6 +20,9 @@ export type Readings = {
   restrictedDevices: Partial<Record<RestrictionReason, number>>
   usedUpBudgets: number
 }
+
+/** What waits for the devices of this worker. `oldestMs`: for how long the oldest message waits that is due. */
+export type Waits = { messages: ReadonlyMap<WaitingReason, number>; oldestMs: number }
 
 export function makeMetrics() {
   const registry = new Registry()
@@ -146,6 +150,30 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
     },
   })
 }
+
+/** Read once a scrape, because all messages that were read are looked at. */
+export function addWaitingGauges({ registry }: Metrics, read: () => Waits): void {
+  new Gauge({
+    name: 'wagate_oldest_waiting_seconds',
+    help: 'For how long the oldest message of this worker waits that is due',
+    registers: [registry],
+    collect() {
+      this.set(read().oldestMs / 1000)
+    },
+  })
+  new Gauge({
+    name: 'wagate_waiting_messages',
+    help: 'Messages of this worker that are due and wait, by reason: of a long queue, up to 2000 for each device',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      const { messages } = read()
+      for (const reason of dueReasons) this.set({ reason }, messages.get(reason) ?? 0)
+    },
+  })
+}
+
+const dueReasons = (Object.keys(waitingReasons) as WaitingReason[]).filter((reason) => reason !== 'scheduled')
 
 /** If it stays below four, partitions cannot be created; below zero, no message can be accepted. */
 export function addPartitionGauge({ registry }: Metrics, read: () => number | undefined): void {

@@ -65,6 +65,8 @@ export type Hands = {
   move(turn: Turn, move: HandMove): void
   isAcknowledged(message: { id: string }): boolean
   isWorkedOn(message: { id: string }): boolean
+  /** For how long its media has been prepared by now. Undefined while that is not done. */
+  preparingMs(message: { id: string }): number | undefined
   /** What is being done for a message of this lane. */
   workFor(lane: string): Work | undefined
   /** To be called when the numbers of messages have become known, which changes their lanes. */
@@ -75,9 +77,12 @@ export type Hands = {
   drop(message: { id: string }): void
 }
 
-export function makeHands(given: Iterable<{ turn: Turn; state: HandState }> = []): Hands {
+export function makeHands(
+  given: Iterable<{ turn: Turn; state: HandState }> = [],
+  nowMs: () => number = () => performance.now(),
+): Hands {
   /** Without those that wait. */
-  const hands = new Map<string, { turn: Turn; state: HandState }>()
+  const hands = new Map<string, { turn: Turn; state: HandState; sinceMs: number }>()
   /** By lane: a plan asks for each of them. */
   const works = new Map<string, Work>()
   const stateOf = (id: string): HandState => hands.get(id)?.state ?? 'waiting'
@@ -85,7 +90,7 @@ export function makeHands(given: Iterable<{ turn: Turn; state: HandState }> = []
   function set(turn: Turn, before: HandState, state: HandState): void {
     const { message } = turn
     if (state === 'waiting') hands.delete(message.id)
-    else hands.set(message.id, { turn, state })
+    else hands.set(message.id, { turn, state, sinceMs: nowMs() })
     const work = workOf[state]
     if (work) works.set(laneOf(turn), work)
     else if (workOf[before]) refresh()
@@ -111,6 +116,10 @@ export function makeHands(given: Iterable<{ turn: Turn; state: HandState }> = []
     },
     isAcknowledged: ({ id }) => stateOf(id) === 'acknowledged',
     isWorkedOn: ({ id }) => workOf[stateOf(id)] !== undefined,
+    preparingMs({ id }) {
+      const hand = hands.get(id)
+      return hand?.state === 'preparing' ? nowMs() - hand.sinceMs : undefined
+    },
     workFor: (lane) => works.get(lane),
     refresh,
     turnsOf: (work) =>

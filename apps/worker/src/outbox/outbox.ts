@@ -1,19 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { findEnded } from '@wagate/db/queries/messages/ended-messages'
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
 import { phoneJid } from '@wagate/shared/contact-key'
+import { holdMs } from '@wagate/shared/waiting-reasons'
 import type { WASocket } from '../session/connection/socket.ts'
 import { userOf } from '../session/contacts/jids.ts'
 import { makeLookUp } from '../session/contacts/look-up.ts'
 import { findPhoneJid } from '../session/receiving/receipts.ts'
 import type { Outcome } from '../session/sending/outcomes.ts'
 import { makeAttempt } from './attempt.ts'
+import { makeEarliestTimer } from './earliest-timer.ts'
+import { makeEndedCheck } from './ended-messages.ts'
 import { type ConnectionEnd, makeConnectionProof, makeInFlight } from './in-flight.ts'
 import { makeHands } from './message-hands.ts'
 import { makeLookUpUnknown } from './number-resolver.ts'
 import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
+import { type OutboxWaits, readWaits } from './outbox-waits.ts'
 import { makePreparation } from './preparation.ts'
 import { type LaneFacts, planLanes } from './recipient-lanes.ts'
 import { makeSendLoop, makeTyping } from './send-loop.ts'
@@ -27,6 +32,7 @@ export type Outbox = {
   /** Sends nothing new and waits, at most this long, for the answers to the messages in flight. */
   drain(timeoutMs: number): Promise<void>
   stop(end: ConnectionEnd): void
+  waits(): OutboxWaits
 }
 
 const failurePause = { firstMs: 1000, maxMs: 10_000 }
@@ -64,6 +70,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
   const isStopped = () => stopping.signal.aborted
   const sends = makeSendLoop(device, parts, { maySend, isStopped, pump, pumpAfter })
   const lookUp = makeLookUp(sock)
+  const checkEnded = makeEndedCheck(parts, { onRemoved: pump, signal: stopping.signal })
   const lookUpUnknown = makeLookUpUnknown({ ...device, lookUp, logger, pump, pumpAfter })
 
   function maySend(): boolean {
@@ -87,6 +94,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
 
   function wakeNow(): void {
     isWaking = false
+    checkEnded()
     waiting.mayHaveMore()
     pump()
   }
@@ -122,6 +130,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
   ]
   pump()
   return {
+    waits: () => readWaits(waiting.list(), { ...parts, device }),
     wake: () => (areNewContactsPaused(device) ? wakeSoon() : wakeNow()),
     async drain(timeoutMs) {
       isDraining = true
@@ -169,6 +178,7 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
     paceMs: pace.recipientPace.waitMs,
     typingMs: typing.remainingMs,
     isRetry,
+    mayBePassed: (message) => retries.failingMs(message) >= holdMs,
   }
 
   /** Messages that wait for a LID join those that wait for its number as soon as that is known, also when it has changed. */
@@ -183,6 +193,7 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
 
   return {
     facts,
+    findEnded: (messages: WaitingMessage[]) => findEnded(context.db, messages),
     followNumber,
     hands,
     inFlight,
@@ -240,25 +251,5 @@ function returnNewContacts(
     if (!hands.isWorkedOn(message)) waiting.requeue(message)
     // A contact that only counts towards the budget is a new one for WhatsApp.
     else if (firstContacts.areActive()) message.isToContact = false
-  }
-}
-
-/**
- * Runs `run` at the earliest of the requested times. What wakes a paced outbox again and again does not leave a timer
- * each time.
- */
-function makeEarliestTimer(run: () => void, signal: AbortSignal): (ms: number) => void {
-  let dueAtMs = Number.POSITIVE_INFINITY
-  return (ms) => {
-    const atMs = performance.now() + ms
-    if (atMs >= dueAtMs) return
-    dueAtMs = atMs
-    delay(ms, undefined, { signal }).then(
-      () => {
-        dueAtMs = Number.POSITIVE_INFINITY
-        run()
-      },
-      () => undefined,
-    )
   }
 }

@@ -8,6 +8,8 @@ export type Pacer = {
   release(waId: string): void
   /** WhatsApp has answered for it: from now on it counts as sent, and another send of it counts again. */
   confirm(waId: string): void
+  /** The sender has sent what it may send today. */
+  isCapped(): boolean
   /** Applies new settings from now on. */
   set(pacing: Pacing): void
 }
@@ -69,6 +71,7 @@ export function makePacer(pacing: Pacing, sentToday: SentToday, clock: Clock = s
       count.remove(waId)
     },
     confirm: count.confirm,
+    isCapped: () => dailyCap > 0 && count.total() >= dailyCap,
     set(next) {
       refill(clock.steadyMs())
       ;({ ratePerMinute, burst, dailyCap } = next)

@@ -35,6 +35,7 @@ export function makePreparation(
     }
     try {
       message.uploadedContent = await uploadMedia({ config, db, media, vault, device }, sock, lease, message)
+      message.failingMs = 0
       // The statement that stores the upload also releases the message.
       claim.end()
       return 'ready'

@@ -27,6 +27,8 @@ export type LaneFacts = {
   /** Ms until another message of this lane may leave. A retry need not wait for it. */
   paceMs(lane: string): number
   isRetry(message: WaitingMessage): boolean
+  /** It has failed for so long that the messages behind it no longer wait for it. */
+  mayBePassed(message: WaitingMessage): boolean
   /** Ms for which its recipient is still shown that the sender is typing. */
   typingMs(message: WaitingMessage): number
 }
@@ -82,17 +84,19 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
   function findLane(message: WaitingMessage): Lane | null {
     const address = addressOf(message)
     const known = lanes.get(address)
-    if (known !== undefined) return known
+    if (known !== undefined && known?.state !== 'passed') return known
     const recipient = facts.recipientOf(message)
     // A message to a LID must not overtake one to its number that is still to be looked up.
     const key = laneOf({ message, recipient: recipient ?? phoneJid(message.number) })
-    const lane =
-      recipient === null
-        ? null
-        : (lanes.get(key) ?? { state: addHead(plan, message, recipient, facts), length: 0 })
+    const ofKey = lanes.get(key)
+    const lane = ofKey && ofKey.state !== 'passed' ? ofKey : openLane(message, recipient, ofKey?.length)
     lanes.set(key, lane)
     lanes.set(address, lane)
     return lane
+  }
+
+  function openLane(message: WaitingMessage, recipient: string | null | undefined, length = 0): Lane | null {
+    return recipient === null ? null : { state: addHead(plan, message, recipient, facts), length }
   }
 
   for (const message of messages) {
@@ -110,8 +114,11 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
 
 type Lane = { state: LaneState; length: number }
 
-/** `paced`: the latest message to the recipient has just left, or the sender is typing the next one. */
-type LaneState = 'open' | 'paced' | BlockReason
+/**
+ * `paced`: the latest message to the recipient has just left, or the sender is typing the next one. `passed`: its first message
+ * has failed for long and waits for another attempt, so the next one decides.
+ */
+type LaneState = 'open' | 'paced' | 'passed' | BlockReason
 
 /** Messages with the same are in the same lane. Called for every message of every plan: it builds a string only for LIDs. */
 function addressOf({ recipientJid, number }: WaitingMessage): string {
@@ -119,7 +126,7 @@ function addressOf({ recipientJid, number }: WaitingMessage): string {
   return lidOf(recipientJid) === null ? recipientJid : `${recipientJid} ${number}`
 }
 
-/** The first message of a lane decides for the whole lane. */
+/** The first message of a lane decides for the whole lane, unless it may be passed. */
 function addHead(
   plan: LanePlan,
   message: WaitingMessage,
@@ -136,6 +143,7 @@ function addHead(
   if (work === 'send') return facts.isRetry(message) ? 'attempted' : 'open'
   const waitMs = facts.waitMs(message)
   if (waitMs > 0) plan.pauseMs = Math.min(plan.pauseMs, waitMs)
+  if (waitMs > 0 && facts.mayBePassed(message)) return 'passed'
   if (!isReadyToSend(message)) {
     if (waitMs === 0) plan.unprepared.push({ message, recipient })
     return 'unprepared'
@@ -154,6 +162,7 @@ function countIn(
   { state, length }: Lane,
   lengths: Map<string, number>,
 ): void {
+  if (state === 'passed') return
   const ofNumber = (lengths.get(number) ?? 0) + 1
   lengths.set(number, ofNumber)
   if (state === 'open' || state === 'paced') {

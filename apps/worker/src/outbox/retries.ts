@@ -11,12 +11,19 @@ export type Retries = {
   streamEnds(id: string): number
   /** What kept it from being sent last time, as a sentence. */
   setbackOf(id: string): string | null
-  /** Returns the sentence. */
-  note(id: string, setback: Setback, details?: SetbackDetails): string
+  /** For how long it could be neither prepared nor sent, for reasons of its own: 0 while nothing is wrong with it. */
+  failingMs(message: Failing): number
+  note(message: Failing, setback: Setback, details?: SetbackDetails): Noted
   /** It ended too many connections and is not sent again. */
   isHopeless(id: string): boolean
   forget(id: string): void
 }
+
+/** `failingMs`: as it was when the message was read, so that the next owner goes on counting. */
+type Failing = { id: string; failingMs?: number }
+
+/** `pauseMs`: until it is tried again. `isFailing`: the reason is its own. */
+type Noted = { sentence: string; pauseMs: number; isFailing: boolean }
 
 export type SetbackDetails = {
   /** The connection had worked until the message was sent. */
@@ -24,6 +31,8 @@ export type SetbackDetails = {
   sentence?: string
   /** The pause is no shorter than this. */
   leastMs?: number
+  /** The pause is no longer than this, whatever else is said. */
+  mostMs?: number
 }
 
 type Entry = {
@@ -31,6 +40,8 @@ type Entry = {
   isRetry: boolean
   streamEnds: number
   blames: number
+  /** Undefined: only its connections ended. */
+  failingSinceMs: number | undefined
   notBeforeMs: number
   sentence: string
 }
@@ -45,6 +56,8 @@ const pauses: Record<Setback, PauseRange> = {
   send_failed: { firstMs: 500, maxMs: 30_000 },
   unprepared: { firstMs: 1000, maxMs: 300_000 },
 }
+/** These say nothing about the message itself. */
+const ofConnection: Setback[] = ['disconnected', 'stream_ended']
 const sentences: Record<Setback, string> = {
   unanswered: 'WhatsApp did not acknowledge it.',
   disconnected: 'The connection ended before WhatsApp acknowledged it.',
@@ -68,23 +81,36 @@ export function makeRetries(clock: Clock = { nowMs: () => performance.now(), ran
     streamEnds: (id) => entries.get(id)?.streamEnds ?? 0,
     setbackOf: (id) => entries.get(id)?.sentence ?? null,
     isHopeless: (id) => (entries.get(id)?.blames ?? 0) >= blamesMax,
-    note(id, setback, { isBlamed = false, sentence = sentences[setback], leastMs = 0 } = {}) {
+    failingMs({ id, failingMs = 0 }) {
+      const sinceMs = entries.get(id)?.failingSinceMs
+      return sinceMs === undefined ? failingMs : clock.nowMs() - sinceMs
+    },
+    note(message, setback, details = {}) {
+      const { isBlamed = false, sentence = sentences[setback], leastMs = 0, mostMs = Infinity } = details
+      const { id, failingMs = 0 } = message
       const before = entries.get(id)
+      const isFailing = !ofConnection.includes(setback)
       const setbacks = (before?.setbacks ?? 0) + 1
       const isStreamEnd = setback === 'stream_ended'
-      const pauseMs = growingPauseMs(setbacks - (freeSetbacks[setback] ?? 0), pauses[setback], clock.random())
+      const growingMs = growingPauseMs(
+        setbacks - (freeSetbacks[setback] ?? 0),
+        pauses[setback],
+        clock.random(),
+      )
+      const pauseMs = Math.min(Math.max(growingMs, leastMs), mostMs)
       entries.delete(id)
       entries.set(id, {
         setbacks,
         isRetry: setback !== 'unprepared',
         streamEnds: (before?.streamEnds ?? 0) + Number(isStreamEnd),
         blames: (before?.blames ?? 0) + Number(isStreamEnd && isBlamed),
-        notBeforeMs: clock.nowMs() + Math.max(pauseMs, leastMs),
+        failingSinceMs: before?.failingSinceMs ?? (isFailing ? clock.nowMs() - failingMs : undefined),
+        notBeforeMs: clock.nowMs() + pauseMs,
         sentence,
       })
       const [oldest] = entries.keys()
       if (entries.size > entriesMax && oldest !== undefined) entries.delete(oldest)
-      return sentence
+      return { sentence, pauseMs, isFailing }
     },
     forget: (id) => void entries.delete(id),
   }

@@ -74,7 +74,7 @@ export function makeSendLoop(
     try {
       await task()
     } catch (error) {
-      if (!isStopped()) settlement.noteFailed(turn, work, error)
+      if (!isStopped() && hands.isWorkedOn(turn.message)) await settlement.noteFailed(turn, work, error)
     }
     if (hands.isWorkedOn(turn.message)) hands.move(turn, 'retry')
     pump()
@@ -126,6 +126,8 @@ export function makeSendLoop(
     await run(turn, 'prepare', async () => {
       const prepared = await prepare(message)
       retries.forget(message.id)
+      // It was canceled meanwhile.
+      if (!hands.isWorkedOn(message)) return
       if (prepared === 'ready') hands.move(turn, 'prepared')
       if (prepared === 'failed') waiting.remove(message)
       if (prepared === 'unclaimed') waiting.skip(message)

@@ -21,8 +21,8 @@ import type { WaitingList } from './waiting-list.ts'
 export type Settlement = {
   /** `isBlamed`: the connection worked before the message was sent. */
   conclude(turn: Turn, result: AttemptResult, isBlamed: boolean): Promise<void>
-  /** Its work threw. */
-  noteFailed(turn: Turn, work: Work, error: unknown): void
+  /** Its work threw. Resolves when it may be tried again, or when its end is stored. */
+  noteFailed(turn: Turn, work: Work, error: unknown): Promise<void>
   /** An acknowledgement that came too late for its attempt spares the message the next one. Returns whether it did. */
   acknowledgeLate(waId: string, outcome: Outcome): boolean
   /** Resolves when what WhatsApp has acknowledged is recorded. */
@@ -37,7 +37,7 @@ type Parts = {
 }
 
 export function makeSettlement(
-  { statements, logger }: Pick<OutboxContext, 'statements' | 'logger'>,
+  { config, statements, logger }: Pick<OutboxContext, 'config' | 'statements' | 'logger'>,
   { id: deviceId, lease, retries, pace: { pacer } }: Pick<OutboxDevice, 'id' | 'lease' | 'retries' | 'pace'>,
   { waiting, hands, results, recipientOf }: Parts,
 ): Settlement {
@@ -56,13 +56,14 @@ export function makeSettlement(
 
   /** Remembers that the message has to be sent again, and stores why. If that cannot be stored, it is not tried again. */
   async function noteSetback(
-    { id, createdAt }: WaitingMessage,
+    message: WaitingMessage,
     setback: Setback,
     details: SetbackDetails,
   ): Promise<void> {
-    const sentence = retries.note(id, setback, details)
+    const { id, createdAt } = message
+    const noted = retries.note(message, setback, details)
     await statements.setbacks
-      .add({ fence: lease, id, createdAt, setback, sentence })
+      .add({ fence: lease, id, createdAt, setback, ...noted })
       .catch((error) => logger.warn({ err: error }, 'Storing a setback failed'))
   }
 
@@ -100,9 +101,15 @@ export function makeSettlement(
       }
     },
 
-    noteFailed({ message }, work, error) {
+    async noteFailed({ message }, work, error) {
+      const leftMs = config.outbox.mediaRetryMs - retries.failingMs(message)
+      if (isFilesFault(error) && leftMs <= 0) {
+        await results.fail(message, error.code, error.message)
+        retries.forget(message.id)
+        return waiting.remove(message)
+      }
       const setback = work === 'send' ? 'send_failed' : 'unprepared'
-      void noteSetback(message, setback, detailsOf(error))
+      void noteSetback(message, setback, detailsOf(error, leftMs))
       logger.warn({ err: error, deviceId, messageId: message.id }, 'Sending a message failed, will retry')
     },
 
@@ -125,9 +132,16 @@ export function makeSettlement(
   }
 }
 
-function detailsOf(error: unknown): SetbackDetails {
+/** Not that of this machine, of the media store, of Postgres or of WhatsApp, which may take longer to be mended. */
+function isFilesFault(error: unknown): error is MediaUnavailable {
+  return error instanceof MediaUnavailable && error.isOfHost
+}
+
+/** `leftMs`: for how much longer a file may hold back what comes after it. */
+function detailsOf(error: unknown, leftMs: number): SetbackDetails {
   if (!(error instanceof MediaUnavailable || error instanceof LookUpsPaused)) return {}
-  return { sentence: error.message, leastMs: error.retryAfterMs ?? 0 }
+  const details = { sentence: error.message, leastMs: error.retryAfterMs ?? 0 }
+  return isFilesFault(error) ? { ...details, mostMs: leftMs } : details
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Running } from '@wagate/runtime/running'
 import { within } from '@wagate/runtime/within'
 import type { Device } from '../device/device.ts'
 import type { DeviceContext } from '../device/device-context.ts'
-import type { Readings } from '../metrics/metrics.ts'
+import type { Readings, Waits } from '../metrics/metrics.ts'
 import type { Lease, ShardHost } from '../ownership/lease.ts'
 import { startMediaDownloads } from '../received-media/media-downloads.ts'
 import { startExpiry } from '../upkeep/expiry.ts'
@@ -27,14 +27,14 @@ const markOfflineMsMax = 500
 export function startShardHost(
   context: DeviceContext,
   redis: RedisLinks,
-): ShardHost & Running & { counts(): DeviceCounts } {
+): ShardHost & Running & { counts(): DeviceCounts; waits(): Waits } {
   const { db, logger } = context
   const hosted = new Map<number, HostedShard>()
   const work = startWorkPoll(context, hosted)
   const downloads = startMediaDownloads(context, hosted)
   const consumers = makeConsumerStarts({ context, redis, onDropped: work.poll })
   const listLeases = () => [...hosted.values()].map(({ lease }) => lease)
-  const expiry = startExpiry(context, listLeases)
+  const expiry = startExpiry(context, listLeases, (shard, id) => hosted.get(shard)?.devices.get(id)?.wake())
   const graceWatch = startGraceWatch(context, () =>
     [...hosted.values()].flatMap(({ lease, devices }) =>
       [...devices.values()].every((device) => device.isOnline()) ? [] : lease,
@@ -94,6 +94,7 @@ export function startShardHost(
         usedUpBudgets: devices.filter((device) => device.isBudgetUsedUp()).length,
       }
     },
+    waits: work.waits,
     async close() {
       await work.close()
       await Promise.all([expiry.close(), graceWatch.close(), downloads.close()])

@@ -4,12 +4,18 @@ import {
   type DeviceWork,
   listDevicesWithWork,
 } from '@wagate/db/queries/devices/device-owner-view'
+import { countDueMessages } from '@wagate/db/queries/devices/due-counts'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { Device } from '../device/device.ts'
 import type { DeviceContext } from '../device/device-context.ts'
 import { type BlockFacts, blockedMs } from '../device/login-block.ts'
+import type { Waits } from '../metrics/metrics.ts'
 import { deviceOf, type HostedShard } from './hosted-shard.ts'
+import { makeWaitingCounts } from './waiting-counts.ts'
+
+/** Of the messages of a device that its outbox has not read. */
+const countMax = 1000
 
 export type WorkPoll = Running & {
   /** Polls now, or once more after the current poll. */
@@ -17,6 +23,7 @@ export type WorkPoll = Running & {
   countLinked(shards: number[]): Promise<void>
   /** Devices with waiting messages, at the last poll. */
   waitingDevices(): number
+  waits(): Waits
   /** The number of devices that WhatsApp does not let log in, at the last poll, by the reason of their status. */
   blockedDevices(): ReadonlyMap<string, number>
 }
@@ -26,6 +33,9 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
   const { config, db, logger } = context
   const poll = makeSingleFlight(pollOnce, (error) => logger.warn({ err: error }, 'Polling for work failed'))
   const timer = setInterval(poll, config.outbox.pollMs)
+  const waitsOf = ({ id, shard }: { id: number; shard: number }) =>
+    hosted.get(shard)?.devices.get(id)?.waits()
+  const counts = makeWaitingCounts((ids) => countDueMessages(db, ids, countMax), waitsOf)
   let waitingDevices = 0
   let blockedDevices: ReadonlyMap<string, number> = new Map()
 
@@ -33,7 +43,7 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
     const shards = [...hosted.keys()]
     if (shards.length === 0) {
       blockedDevices = new Map()
-      return
+      return counts.update([])
     }
     const working = await listDevicesWithWork(db, shards)
     waitingDevices = working.filter(({ hasWaiting }) => hasWaiting).length
@@ -43,6 +53,7 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
       if (shard) notify(deviceOf(context, shard, state.id), state)
     }
     setLinked(shards, countByShard(working))
+    await counts.update(working)
   }
 
   function setLinked(shards: number[], counts: ReadonlyMap<number, number>): void {
@@ -56,6 +67,7 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
     poll,
     countLinked: async (shards) => setLinked(shards, await countLinkedDevices(db, shards)),
     waitingDevices: () => waitingDevices,
+    waits: counts.read,
     blockedDevices: () => blockedDevices,
     async close() {
       clearInterval(timer)
@@ -85,7 +97,7 @@ export function countBlocked(
 /** A device that waits for its login needs both: the messages move it forward in the queue. */
 export function notify(
   device: Pick<Device, 'isReconciled' | 'reconcile' | 'wake' | 'markRead'>,
-  state: Omit<DeviceWork, 'counts'>,
+  state: Omit<DeviceWork, 'counts' | 'waitingMs'>,
 ): void {
   if (state.hasWaiting) device.wake()
   if (state.hasReadRequests) device.markRead()

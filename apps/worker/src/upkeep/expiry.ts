@@ -22,6 +22,8 @@ export function startExpiry(
     publishEventHint,
   }: Pick<DeviceContext, 'db' | 'config' | 'logger' | 'metrics' | 'publishEventHint'>,
   listLeases: () => Lease[],
+  /** Messages of this device have expired, which may have held back others. */
+  onExpired: (shard: number, deviceId: number) => void,
 ): Running {
   let isClosed = false
   const ttlMs = config.outbox.messageTtlMs
@@ -49,6 +51,7 @@ export function startExpiry(
     if (expired === 0) return
     metrics.failures.inc({ code: 'message_expired' }, expired)
     publishEventHint(accountId)
+    onExpired(lease.shard, id)
   }
 
   return {

@@ -61,6 +61,10 @@ export const messages = pgTable(
     interruptions: smallint().notNull().default(0),
     /** Why it could not be sent the last time. */
     setback: text(),
+    /** Since when it can be neither prepared nor sent, for reasons of its own. Null while nothing is wrong with it. */
+    failingSince: moment('failing_since'),
+    /** When its owner tries it again, after a setback. */
+    retryAt: moment('retry_at'),
     /** How often it was claimed to be sent. */
     attempts: smallint().notNull().default(0),
     /** What became of its attempts (timeline-entries.ts). Null before the first one. */

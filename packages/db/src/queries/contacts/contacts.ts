@@ -45,7 +45,11 @@ export const isToContact = (
   )) IS TRUE`
 
 /** SQL: whether a single message, a row of this name, goes to a known contact or to one that counts already. */
-export const isKnownOrCounted = (sql: postgres.Sql, message: string): Fragment => {
+export const isKnownOrCounted = (
+  sql: postgres.Sql,
+  message: string,
+  which: 'known' | 'known or counted' = 'known or counted',
+): Fragment => {
   const row = (column: string) => sql(`${message}.${column}`)
   return sql`EXISTS (
     SELECT FROM ${numberForms(sql, `${message}.number`)} AS forms (form)
@@ -58,6 +62,5 @@ export const isKnownOrCounted = (sql: postgres.Sql, message: string): Fragment =
         WHERE device_id = ${row('device_id')} AND ${isContactValue(sql)} AND id IN (
           SELECT form UNION ALL SELECT lid_jid FROM contacts AS known
           WHERE known.account_id = ${row('account_id')} AND known.number = form))
-      OR EXISTS (SELECT FROM new_contacts
-        WHERE device_id = ${row('device_id')} AND new_contacts.number = form AND ${isLately(sql)})))`
+      ${which === 'known' ? sql`` : sql`OR EXISTS (SELECT FROM new_contacts WHERE device_id = ${row('device_id')} AND new_contacts.number = form AND ${isLately(sql)})`}))`
 }

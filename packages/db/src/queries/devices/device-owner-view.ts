@@ -3,7 +3,7 @@ import type { Database } from '../../client.ts'
 import { warmUpDay } from '../contacts/warm-up.ts'
 import { type Fence, fencesOf } from '../statements/fence.ts'
 import { listOf } from '../statements/rows.ts'
-import { hasDueMessage } from './due-messages.ts'
+import { hasDueMessage, oldestDueMs } from './due-messages.ts'
 import { isLinkedIn } from './linked-device.ts'
 import { tightestPace } from './tightest-pace.ts'
 
@@ -118,20 +118,29 @@ const endConnections = (db: Database) => db.$client`
   UPDATE devices SET connection = 'offline', pairing_step = NULL, offline_since = coalesce(offline_since, now())
   FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'`
 
-/** `counts`: it has credentials, so it counts for the capacity of its owner. */
-export type DeviceWork = DeviceState & { hasWaiting: boolean; hasReadRequests: boolean; counts: boolean }
+/**
+ * `counts`: it has credentials, so it counts for the capacity of its owner. `waitingMs`: for how long its oldest message has been
+ * due; null without one that it may send.
+ */
+export type DeviceWork = DeviceState & {
+  hasWaiting: boolean
+  waitingMs: number | null
+  hasReadRequests: boolean
+  counts: boolean
+}
 
 /**
  * The devices of these shards that need their owner to do something or have due messages. Finds what a lost command
  * would have announced.
  */
 export async function listDevicesWithWork(db: Database, shards: number[]): Promise<DeviceWork[]> {
-  return db.$client<DeviceWork[]>`
+  const working = await db.$client<Omit<DeviceWork, 'hasWaiting'>[]>`
     SELECT ${columns(db)},
-      account.disabled_at IS NULL AND ${hasDueMessage(db.$client, 'device')} AS "hasWaiting",
+      CASE WHEN account.disabled_at IS NULL THEN ${oldestDueMs(db.$client, 'device')} END AS "waitingMs",
       EXISTS (SELECT FROM read_requests WHERE device_id = device.id) AS "hasReadRequests", device.has_credentials AS counts
     FROM ${devicesOfAccounts(db)}
     WHERE device.shard = ANY(${listOf(shards)}::int[]) AND (${needsOwner(db)} OR ${hasDueMessage(db.$client, 'device')})`
+  return working.map((device) => ({ ...device, hasWaiting: device.waitingMs !== null }))
 }
 
 const needsOwner = (db: Database) => db.$client`(

@@ -58,6 +58,18 @@ export const hasDueMessage = (sql: postgres.Sql, device: 'device' | 'devices') =
     ORDER BY send_at, seq LIMIT 1),
   false)`
 
+/** For how many ms the oldest due message of the device has been due, as cheaply. Null without one. */
+export const oldestDueMs = (
+  sql: postgres.Sql,
+  device: 'device' | 'devices',
+) => sql`(extract(epoch FROM now() - least(
+  (SELECT created_at FROM messages
+    WHERE device_id = ${sql(device)}.id AND is_waiting AND send_at IS NULL AND ${isRecent(sql)}
+    ORDER BY seq LIMIT 1),
+  (SELECT send_at FROM messages
+    WHERE device_id = ${sql(device)}.id AND is_waiting AND send_at <= now() AND ${isRecent(sql)}
+    ORDER BY send_at, seq LIMIT 1))) * 1000)::float8`
+
 /** Whether any message waits for the device, also one that is scheduled or has expired. */
 export const hasWaitingMessage = (sql: postgres.Sql, device: 'device' | 'devices') => sql`coalesce(
   (SELECT true FROM messages

@@ -57,7 +57,8 @@ export async function storeUploadedContent(
   await sql`
     WITH fence AS (${fenceOf(sql, fence)}),
     dropped AS (DELETE FROM media_blobs USING fence WHERE message_id = ${message.id})
-    UPDATE messages SET uploaded_content = ${message.content}, held_epoch = NULL, interruptions = 0
+    UPDATE messages SET uploaded_content = ${message.content}, held_epoch = NULL, interruptions = 0,
+      failing_since = NULL, retry_at = NULL
     FROM fence WHERE id = ${message.id} AND created_at = ${message.createdAt}::timestamptz`
 }
 

@@ -21,6 +21,8 @@ export type WaitingMessage = SentContent & {
   status: 'queued' | 'sending'
   /** How many owners in a row died or lost their lease while they had claimed it. */
   interruptions: number
+  /** For how long it could be neither prepared nor sent, for reasons of its own. */
+  failingMs: number
   /** It was read by a query that leaves out new contacts. False says nothing. */
   isToContact: boolean
 }
@@ -84,7 +86,8 @@ export async function listWaitingMessages(
 const waitingColumns = (sql: postgres.Sql) => sql`
   id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
   ${sql.unsafe(storedContent)}, uploaded_content AS "uploadedContent", status, interruptions,
-  coalesce(typing_seconds, 0) AS "typingSeconds"`
+  coalesce(typing_seconds, 0) AS "typingSeconds",
+  coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS "failingMs"`
 
 const isBlocked = {
   unprepared: (db: Database) => db.$client`(type = ANY(${mediaTypes}) AND uploaded_content IS NULL)`,

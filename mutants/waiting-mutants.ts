@@ -1,0 +1,36 @@
+import type { Mutant } from './mutant.ts'
+
+export const waitingMutants: Mutant[] = [
+  {
+    name: 'a file that cannot be had waits for the end of its message',
+    file: 'apps/worker/src/outbox/settlement.ts',
+    text: 'isFilesFault(error) && leftMs <= 0',
+    replacement: 'isFilesFault(error) && leftMs < -1e12',
+    test: {
+      file: 'system-tests/waiting.test.ts',
+      title: 'fails within its time, and says until then what waits for what',
+    },
+  },
+  {
+    name: 'a canceled message holds back others until its next attempt',
+    file: 'apps/worker/src/outbox/outbox.ts',
+    text: 'checkEnded()',
+    replacement: '',
+    test: {
+      file: 'system-tests/waiting.test.ts',
+      title: 'frees what is behind it when it is canceled: /unavailable',
+      written: { title: 'frees what is behind it when it is canceled: %s' },
+    },
+  },
+  {
+    name: 'a message that fails for long holds back others',
+    file: 'apps/worker/src/outbox/recipient-lanes.ts',
+    text: "if (waitMs > 0 && facts.mayBePassed(message)) return 'passed'",
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/passed-heads.test.ts',
+      title: 'a message that has failed for long holds back none',
+      written: { title: 'a message %s' },
+    },
+  },
+]

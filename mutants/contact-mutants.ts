@@ -86,4 +86,24 @@ export const contactMutants: Mutant[] = [
     replacement: 'false',
     test: { file: 'packages/db/test/joined-consents.test.ts', title: '-a +p a=p' },
   },
+  {
+    name: 'the number of a former LID believed',
+    file: 'apps/worker/src/session/credentials/lid-mappings.ts',
+    text: "(number && reverseId(forward[number] ?? '') === id)",
+    replacement: 'number',
+    test: {
+      file: 'apps/worker/test/lid-mappings.test.ts',
+      title: 'what an earlier version has left of a former LID is not believed, by any reader',
+    },
+  },
+  {
+    name: 'a pair not stored again after its number was told for another LID',
+    file: 'apps/worker/src/session/contacts/device-contacts.ts',
+    text: 'return isHeld ? known : undefined',
+    replacement: 'return known',
+    test: {
+      file: 'apps/worker/test/device-contacts.test.ts',
+      title: 'a pair is stored once a day, and again when the number was told for another LID meanwhile',
+    },
+  },
 ]

@@ -31,6 +31,7 @@ function contextWith(readStates: (ids: number[]) => ReturnType<typeof findDevice
       recipientsOf: makeRecipientsCache(),
       auth: cache(),
       retryCounts: cache(),
+      notedContacts: cache(),
     },
     statements: {
       deviceStates: makeNaturalBatch(readStates, { itemsMax: 100 }),

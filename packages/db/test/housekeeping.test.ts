@@ -140,6 +140,12 @@ describe('deletion of expired data', () => {
     }
     await store('text-secret', 'me|old', 4)
     await store('text-secret', 'me|new', 3)
+    await store('lid-mapping', '15552084120', 1000)
+    await store('lid-mapping', '15552084121', 1000)
+    await db.$client`
+      INSERT INTO contacts (account_id, lid_jid, number)
+      SELECT account_id, lid_jid, number FROM devices,
+        (VALUES ('10@lid', '15552084121'), ('20@lid', '15552084120')) AS known (lid_jid, number) WHERE devices.id = 9`
     await store('tctoken', '__index', 0)
     await db.$client`
       INSERT INTO device_auth (device_id, type, id, value, used_on)
@@ -154,6 +160,7 @@ describe('deletion of expired data', () => {
     const names = left.map(({ type, id }) => `${type} ${id}`)
     const kept = [
       'identity-key 20_1.0',
+      'lid-mapping 15552084120',
       'lid-mapping 20_reverse',
       'poll-secret 20',
       'sender-key 20',

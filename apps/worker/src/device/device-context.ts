@@ -27,6 +27,7 @@ import { type CountedContacts, makeCountedContactsCache } from '../outbox/contac
 import { type MessageClaims, makeMessageClaims } from '../outbox/message-claims.ts'
 import { makeRecipientsCache, type Recipients } from '../outbox/number-resolver.ts'
 import { makeNextReads, type NextReads } from '../outbox/waiting-queue.ts'
+import type { NotedContact } from '../session/contacts/device-contacts.ts'
 import type { CachedAuth } from '../session/credentials/auth-store.ts'
 import type { ClientVersion } from '../session/network/client-version.ts'
 import { chooseNetwork, type Network } from '../session/network/network.ts'
@@ -68,12 +69,13 @@ export type DeviceContext = {
     receivedWrites: ReceivedWrites
     learntContacts: Batch<LearntContact, OwnershipLost | undefined>
   }
-  /** Bounded for all devices together. Each call of the last three opens a new scope. */
+  /** Bounded for all devices together. Each call of the last four opens a new scope. */
   caches: {
     recipientsOf(deviceId: number): Recipients
     countedContactsOf(deviceId: number): CountedContacts
     auth(): Scope<CachedAuth>
     retryCounts(): Scope
+    notedContacts(): Scope<NotedContact>
   }
   media: {
     shares: MediaShares
@@ -122,6 +124,7 @@ export function makeDeviceContext({ claimsDb, clientVersion, media, ...given }: 
       countedContactsOf: makeCountedContactsCache(),
       auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),
       retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),
+      notedContacts: makeScopedCache({ sizeMax: 100_000, scopeSizeMax: 2000 }),
     },
     media: { ...media, shares: makeMediaShares(config.media.memoryBytes), arrivals: makeMediaArrivals() },
   }

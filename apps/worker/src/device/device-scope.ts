@@ -5,7 +5,7 @@ import { makeNumberResolver } from '../outbox/number-resolver.ts'
 import { makeSentRecipients, type SendingMemory } from '../outbox/outbox-context.ts'
 import { makeRetries } from '../outbox/retries.ts'
 import type { Lease } from '../ownership/lease.ts'
-import { makeDeviceContacts } from '../session/contacts/device-contacts.ts'
+import { makeDeviceContacts, type NotedContact } from '../session/contacts/device-contacts.ts'
 import { makeVault, type Vault } from '../session/credentials/vault.ts'
 import { makeOutcomeFeed } from '../session/sending/outcomes.ts'
 import { type ConnectionStatus, makeConnectionStatus } from './connection-status.ts'
@@ -24,7 +24,7 @@ export type DeviceScope = {
   auth: DeviceAuth
   pacing: DevicePacing
   sending: SendingMemory
-  caches: { retryCounts: Scope }
+  caches: { retryCounts: Scope; notedContacts: Scope<NotedContact> }
   status: ConnectionStatus
   unlinked: UnlinkedSweep
 }
@@ -34,7 +34,15 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
   const logger = context.logger.child({ deviceId: id })
   // The pacer is the first listener: when the outbox hears of an outcome, the pacer has counted it.
   const outcomes = makeOutcomeFeed()
-  const contacts = makeDeviceContacts({ id, lease }, context.statements.learntContacts.add)
+  const caches = {
+    retryCounts: context.caches.retryCounts(),
+    notedContacts: context.caches.notedContacts(),
+  }
+  const contacts = makeDeviceContacts(
+    { id, lease },
+    caches.notedContacts,
+    context.statements.learntContacts.add,
+  )
   return {
     context,
     id,
@@ -51,7 +59,7 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
       sentRecipients: makeSentRecipients(),
       firstContacts: makeFirstContacts(context, lease, id),
     },
-    caches: { retryCounts: context.caches.retryCounts() },
+    caches,
     status: makeConnectionStatus(context.db, lease, id, logger),
     unlinked: makeUnlinkedSweep(context, lease, id),
   }

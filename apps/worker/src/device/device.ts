@@ -152,7 +152,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
       clearTimeout(timer)
       if (why === 'released') await endGently(connector)
       else void connector.end()
-      scope.caches.retryCounts.close()
+      for (const cache of Object.values(scope.caches)) cache.close()
     },
   }
 }

@@ -4,20 +4,21 @@ import { makeRecentMap } from '../../caches/recent-map.ts'
 type Attributes = BinaryNode['attrs']
 type Pair = { pn: string; lid: string }
 
-const knownMax = 2000
+const knownMax = 4000
 
 /**
  * Stores the two addresses of a contact from the stanzas that Baileys does not learn from: receipts, calls and
  * notifications. It learns from messages, from look-ups of devices and from the history.
  */
 export function learnAddresses({ ws, signalRepository }: WASocket): void {
-  /** Stored or being stored. */
+  /** Stored or being stored, in both directions. */
   const known = makeRecentMap<string, string>(knownMax)
 
   function learn({ attrs }: BinaryNode): void {
-    const news = addressPairs(attrs).filter(({ pn, lid }) => known.get(pn) !== lid)
+    const news = addressPairs(attrs).filter(({ pn, lid }) => known.get(pn) !== lid || known.get(lid) !== pn)
     if (news.length === 0) return
     for (const { pn, lid } of news) known.set(pn, lid)
+    for (const { pn, lid } of news) known.set(lid, pn)
     signalRepository.lidMapping.storeLIDPNMappings(news).catch(() => {
       for (const { pn } of news) known.delete(pn)
     })

@@ -9,6 +9,7 @@ import {
 } from 'baileys'
 import type { Scope } from '../../caches/scoped-cache.ts'
 import { boundSession } from './bounded-session.ts'
+import { keepAgreeingMappings } from './lid-mappings.ts'
 import { keepNewestTokens, noteTokenHolders, withoutTokenIndex } from './privacy-tokens.ts'
 import type { SessionRecord } from './session-record.ts'
 import { authContext, openAuthValue, type SealedFrame, sealAuthValue, type Vault } from './vault.ts'
@@ -149,7 +150,8 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     return found instanceof Promise ? found.then(handOutAll<Type>) : handOutAll<Type>(found)
   }
 
-  const keys = keepNewestTokens(withoutTokenIndex({ get, set: (data) => store(entriesOf(data)) }))
+  const stored = { get, set: (data: SignalDataSet) => store(entriesOf(data)) }
+  const keys = keepNewestTokens(withoutTokenIndex(keepAgreeingMappings(stored)))
   const own: Pick<AuthStore, 'readOwn' | 'writeOwn'> = {
     readOwn: read,
     writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),

@@ -2,6 +2,7 @@ import { tokenHolderType } from '@wagate/db/queries/credentials/device-auth'
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import { lidKey, phoneJid } from '@wagate/shared/contact-key'
 import { isLidUser, isPnUser, jidDecode, type SignalDataSet, type SignalKeyStore } from 'baileys'
+import { numbersOf } from './lid-mappings.ts'
 
 /** A contact's privacy token (`tctoken`) as Baileys stores it, in seconds. */
 type Stored = { token?: Uint8Array; timestamp?: string | number; senderTimestamp?: number }
@@ -73,11 +74,6 @@ function newestOf(stored: Stored | null | undefined, given: Stored | null): Stor
   const senderTimestamp = Math.max(stored.senderTimestamp ?? 0, given.senderTimestamp ?? 0)
   if (held === stored && senderTimestamp === (stored.senderTimestamp ?? 0)) return stored
   return { ...held, ...(senderTimestamp > 0 && { senderTimestamp }) }
-}
-
-/** Each mapping is stored in both directions. */
-export function numbersOf(mapping: { [id: string]: string | null }): [number: string, lid: string][] {
-  return Object.entries(mapping).flatMap(([id, lid]) => (lid && !id.endsWith('_reverse') ? [[id, lid]] : []))
 }
 
 /** Our own values beside Baileys' keys. */

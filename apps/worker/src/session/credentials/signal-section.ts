@@ -7,8 +7,7 @@ import {
   type SignalKeyStoreWithTransaction,
   type UserFacingSocketConfig,
 } from 'baileys'
-import type { LIDMappingStore } from 'baileys/lib/Signal/lid-mapping.js'
-import { makeRecentMap } from '../../caches/recent-map.ts'
+import { boundMappingCache } from './lid-mappings.ts'
 import type { Persist } from './persistence.ts'
 import { makeSignalSteps, type Writes } from './signal-steps.ts'
 
@@ -168,15 +167,4 @@ function toWrites(data: SignalDataSet): Writes {
       ),
     ),
   )
-}
-
-/** More than a single call needs. The cache of the store below holds the same values. */
-const entriesMax = 200
-
-/**
- * Baileys remembers the two addresses of every contact for three days, with 400 bytes and a timer for each address.
- * It needs them only within a single call.
- */
-function boundMappingCache(mapping: LIDMappingStore): void {
-  Reflect.set(mapping, 'mappingCache', makeRecentMap<string, string>(entriesMax))
 }

@@ -192,7 +192,13 @@ export async function deleteUnusedContacts(
           OR (type = 'lid-mapping' AND NOT EXISTS (
             SELECT FROM device_auth AS session
             WHERE session.device_id = scanned.device_id AND session.type = 'session'
-              AND starts_with(session.id, replace(scanned.id, '_reverse', '') || '_'))))
+              AND starts_with(session.id, replace(scanned.id, '_reverse', '') || '_'))
+            -- That of a number: it is worth as much as the one of its LID.
+            AND NOT EXISTS (
+              SELECT FROM devices JOIN contacts ON contacts.account_id = devices.account_id AND contacts.number = scanned.id
+              JOIN device_auth AS session ON session.device_id = scanned.device_id AND session.type = 'session'
+                AND starts_with(session.id, split_part(contacts.lid_jid, '@', 1) || '_')
+              WHERE devices.id = scanned.device_id)))
         OR (type = ${textSecretType} AND used_on < CURRENT_DATE - ${secretDays}::int)
         -- Earlier versions stored this list of all contacts.
         OR (type = 'tctoken' AND id = '__index')

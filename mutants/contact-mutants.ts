@@ -106,4 +106,14 @@ export const contactMutants: Mutant[] = [
       title: 'a pair is stored once a day, and again when the number was told for another LID meanwhile',
     },
   },
+  {
+    name: 'room in the budget not announced when two contacts turn out to be one',
+    file: 'apps/worker/src/outbox/contact-budget.ts',
+    text: 'if (counted.delete(subscriberOf(from))) counted.add(subscriberOf(to))\n      })',
+    replacement: '})\n      if (counted.delete(subscriberOf(from))) counted.add(subscriberOf(to))',
+    test: {
+      file: 'apps/worker/test/contact-budget.test.ts',
+      title: 'has room again when two contacts turn out to be one, which those that wait are told',
+    },
+  },
 ]

@@ -105,6 +105,44 @@ describe('the budget', () => {
     expect(await meet(budget, 'b')).toBe('count')
   })
 
+  const [lid, longForm, shortForm] = ['17@lid', '5511987654321', '551187654321']
+
+  test('counts a subscriber once, under every form of the number', async () => {
+    const { budget } = open(2, [longForm])
+    expect(await meet(budget, shortForm)).toBe('admitted')
+    expect([await meet(budget, 'b'), await meet(budget, 'c')]).toEqual(['count', 'wait'])
+    const claimed = open(2).budget
+    expect([await meet(claimed, longForm), await meet(claimed, shortForm)]).toEqual(['count', 'admitted'])
+    claimed.move(lid, shortForm)
+    expect([await meet(claimed, 'b'), await meet(claimed, 'c')]).toEqual(['count', 'wait'])
+  })
+
+  test('has room again when two contacts turn out to be one, which those that wait are told', async () => {
+    const { budget, changes } = open(2, [lid, shortForm])
+    expect([budget.isUsedUp(), await meet(budget, 'c')]).toEqual([true, 'wait'])
+    budget.move(lid, longForm)
+    expect([budget.isUsedUp(), changes(), await meet(budget, 'c')]).toEqual([false, 1, 'count'])
+    expect(await meet(budget, 'd')).toBe('wait')
+  })
+
+  test('has room for a claim that waits when two contacts turn out to be one', async () => {
+    const { budget } = open(3, [lid, longForm])
+    expect(await budget.reserve(message('a'))).toBe('count')
+    const next = budget.reserve(message('b'))
+    expect(await Promise.race([next, new Promise((resolve) => setImmediate(resolve, 'waits'))])).toBe('waits')
+    budget.move(lid, longForm)
+    expect(await next).toBe('count')
+  })
+
+  test('counts a contact once whose number is learnt during the claim', async () => {
+    const { budget } = open(2, [longForm])
+    const first = message(lid)
+    await budget.reserve(first)
+    budget.move(lid, longForm)
+    budget.conclude({ ...first, number: longForm }, isNew(lid))
+    expect([await meet(budget, 'b'), await meet(budget, 'c')]).toEqual(['count', 'wait'])
+  })
+
   test('takes a new size at once, and 0 lifts it', async () => {
     const { budget, changes } = open(1)
     await meet(budget, 'a')

@@ -195,14 +195,18 @@ function makeSendClaims(
     return !isMediaType(type) && !replyTo && isFirstAttempt && Date.parse(createdAt) >= sendsSinceMs
   }
 
-  async function claimFirst(request: ClaimRequest & WaitingMessage): Promise<MessageClaim | undefined> {
+  /** `message`: it gets the number of its LID if that is learnt meanwhile. */
+  async function claimFirst(
+    message: WaitingMessage,
+    request: ClaimRequest,
+  ): Promise<MessageClaim | undefined> {
     try {
       const claim = await messageClaims.claimFirst(request)
       const contact = claim?.contact
-      contactBudget.conclude(request, contact ? { kind: 'claimed', ...contact } : { kind: 'unclaimed' })
+      contactBudget.conclude(message, contact ? { kind: 'claimed', ...contact } : { kind: 'unclaimed' })
       return claim
     } catch (error) {
-      contactBudget.conclude(request, { kind: 'unknown' })
+      contactBudget.conclude(message, { kind: 'unknown' })
       throw error
     }
   }
@@ -230,7 +234,8 @@ function makeSendClaims(
       const claim = async () => finish(message, recipient, await messageClaims.claimLate(request))
       return { early: undefined, claim }
     }
-    const given = admission === 'admitted' ? await messageClaims.claim(request) : await claimFirst(request)
+    const given =
+      admission === 'admitted' ? await messageClaims.claim(request) : await claimFirst(message, request)
     const early = await finish(message, recipient, given)
     return { early, claim: async () => early }
   }

@@ -1,5 +1,7 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
+import { lidOf } from '@wagate/shared/contact-key'
 import { type NewContactBudget, newContactsAllowed, utcDayOf } from '@wagate/shared/new-contacts'
+import { subscriberOf } from '@wagate/shared/phone'
 import { LRUCache } from 'lru-cache'
 
 type Addressed = Pick<WaitingMessage, 'id' | 'number' | 'isToContact'>
@@ -44,8 +46,8 @@ export function makeContactBudget(
 ): ContactBudget {
   let { budget } = given
   let day = utcDayOf(given.nowMs)
-  /** The numbers that count today. */
-  const counted = new Set(given.newContacts)
+  /** Who counts today, each subscriber once. */
+  const counted = new Set(given.newContacts.map(subscriberOf))
   /** The ids of messages that are being claimed. */
   const reserved = new Set<string>()
   /** The ids of messages whose claims had no answer. */
@@ -70,10 +72,15 @@ export function makeContactBudget(
   const isUsedUp = () => roomBeside() <= 0
   /** It need not be counted. */
   const isSettled = ({ number, isToContact }: Addressed) =>
-    budget.perDay === 0 || isToContact || counted.has(number) || known.has(number)
+    budget.perDay === 0 || isToContact || counted.has(subscriberOf(number)) || known.has(number)
 
-  function announceChange(from: boolean): void {
-    if (isUsedUp() !== from) for (const listener of [...listeners]) listener()
+  /** Calls what waits for the last of the budget, and those who follow whether it is used up. */
+  function change(work: () => void): void {
+    const wasUsedUp = isUsedUp()
+    work()
+    for (const resolve of waiting) resolve()
+    waiting.clear()
+    if (isUsedUp() !== wasUsedUp) for (const listener of [...listeners]) listener()
   }
 
   return {
@@ -91,26 +98,28 @@ export function makeContactBudget(
       return 'count'
     },
     conclude({ id, number }, result) {
-      const wasUsedUp = isUsedUp()
-      reserved.delete(id)
-      if (result.kind === 'unknown') uncertain.add(id)
-      if (result.kind === 'claimed') {
+      change(() => {
+        reserved.delete(id)
+        if (result.kind === 'unknown') uncertain.add(id)
+        if (result.kind !== 'claimed') return
         startNewDay(result.day)
         known.add(number)
-        if (result.countedToday !== null) counted.add(result.countedToday)
-      }
-      for (const resolve of waiting) resolve()
-      waiting.clear()
-      announceChange(wasUsedUp)
+        const { countedToday } = result
+        // The number may have been learnt during the claim, and the message has it.
+        if (countedToday !== null)
+          counted.add(subscriberOf(lidOf(countedToday) === null ? countedToday : number))
+      })
     },
     move(from, to) {
-      if (known.has(from)) known.add(to)
-      if (counted.delete(from)) counted.add(to)
+      change(() => {
+        if (known.has(from)) known.add(to)
+        if (counted.delete(subscriberOf(from))) counted.add(subscriberOf(to))
+      })
     },
     set(next) {
-      const wasUsedUp = isUsedUp()
-      budget = next
-      announceChange(wasUsedUp)
+      change(() => {
+        budget = next
+      })
     },
     onChange(listener) {
       listeners.add(listener)
@@ -133,7 +142,7 @@ export function makeCountedContactsCache(): (deviceId: number) => CountedContact
     ttl: dayMs,
   })
   return (deviceId) => ({
-    has: (number) => known.has(`${deviceId} ${number}`),
-    add: (number) => void known.set(`${deviceId} ${number}`, true),
+    has: (number) => known.has(`${deviceId} ${subscriberOf(number)}`),
+    add: (number) => void known.set(`${deviceId} ${subscriberOf(number)}`, true),
   })
 }

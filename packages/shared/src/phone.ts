@@ -1,14 +1,58 @@
 /** Also of generous people, who write spaces and brackets. */
 const charsMax = 200
 
+/** `fault`: what is wrong with the text, and what to do, for a sentence that begins with the name of the parameter. */
+export type ParsedPhone = { digits: string } | { fault: string }
+
+export const phoneExpectation = 'must be a phone number: 7 to 15 digits with country prefix'
+
+/** What separates the groups of a number in one script or another: spaces, hyphens and dashes, dots, brackets. */
+const separators = /[\s\p{Zs}\p{Pd}\u2212.\uFF0E()\uFF08\uFF09]/gu
+/** Invisible marks, such as those around a number that was copied from WhatsApp Web. */
+const marks = /\p{Cf}/gu
+/** It shows the digits in another order than they have. */
+const reversing = '\u202E'
+
 /**
- * Converts a number as people write it to digits with the country prefix. Undefined if it is not a phone number.
- * No country is guessed: numbering-plan libraries refuse numbers that exist on WhatsApp.
+ * Converts a number as people write and copy it to digits with the country prefix. No country is guessed: numbering-plan
+ * libraries refuse numbers that exist on WhatsApp.
  */
-export function parsePhone(text: string): string | undefined {
-  if (text.length > charsMax) return undefined
-  const digits = text.replace(/[+\s\-().]/g, '').replace(/^00/, '')
-  return /^[1-9]\d{6,14}$/.test(digits) ? digits : undefined
+export function parsePhone(text: string): ParsedPhone {
+  if (text.length > charsMax) return { fault: phoneExpectation }
+  if (text.includes(reversing))
+    return { fault: `${phoneExpectation}. Remove ${nameOf(reversing)}, which reverses its digits` }
+  const plain = text
+    .replace(marks, '')
+    .replace(/\p{Nd}/gu, toAsciiDigit)
+    .replace(/\uFF0B/g, '+')
+  if (/\(\s*0\s*\)/.test(plain))
+    return { fault: `${phoneExpectation}. Leave out (0), which is not dialled after the country prefix` }
+  const digits = plain
+    .trim()
+    .replace(/^tel:/i, '')
+    .replace(separators, '')
+    .replace(/^\+/, '')
+    .replace(/^00/, '')
+  const rest = digits.replace(/[^0-9]/g, '')
+  if (!/^[1-9]\d{6,14}$/.test(rest)) return { fault: phoneExpectation }
+  const [stranger] = digits.match(/[^0-9]/u) ?? []
+  return stranger === undefined ? { digits } : { fault: `${phoneExpectation}. Remove ${nameOf(stranger)}` }
+}
+
+/** Every script has its ten digits in a row, and some rows follow each other. */
+function toAsciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0
+  let first = code
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(first - 1))) first -= 1
+  return String((code - first) % 10)
+}
+
+/** `U+202E`, and the character itself if it can be seen. */
+function nameOf(character: string): string {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
+    ? `the character ${character} (${code})`
+    : `the character ${code}`
 }
 
 /** `+49151****567` for logs: enough to find a device, not enough to call it. */

@@ -1,27 +1,53 @@
 import { describe, expect, it } from 'vitest'
-import { isSameSubscriber, maskPhone, parsePhone, phoneForms } from '../src/phone.ts'
+import { isSameSubscriber, maskPhone, parsePhone, phoneExpectation, phoneForms } from '../src/phone.ts'
 
 describe('parsePhone', () => {
   it.each([
     ['4915112345678', '4915112345678'],
     ['+49 151 1234-5678', '4915112345678'],
     ['0049 (151) 1234.5678', '4915112345678'],
+    ['(+49) 151 12345678', '4915112345678'],
     ['1234567', '1234567'],
     ['123456789012345', '123456789012345'],
+    ['tel:+49-151-1234-5678', '4915112345678'],
+    ['TEL: 004915112345678', '4915112345678'],
+    // As WhatsApp Web shows them, and with the marks of other programs.
+    ['\u202A+49 151 12345678\u202C', '4915112345678'],
+    ['\u200E+49\u00A0151\u00A012345678\u200F', '4915112345678'],
+    ['\u2066+49 151\u20691\u200B234\u20605678\uFEFF', '4915112345678'],
+    ['\u202B+49\u202F151\u2009123\u00AD45678\u202C', '4915112345678'],
+    ['+49\u2010151\u2011123\u201245\u20136\u22127\u20148', '4915112345678'],
+    // Digits of other scripts.
+    ['٤٩١٥١١٢٣٤٥٦', '49151123456'],
+    ['۴۹۱۵۱۱۲۳۴۵۶', '49151123456'],
+    ['+९१ ९८७६५ ४३२१०', '919876543210'],
+    ['\uFF0B\uFF14\uFF19 \uFF08\uFF11\uFF15\uFF11\uFF09\uFF0D\uFF11\uFF12\uFF13\uFF14', '491511234'],
+    ['𝟒𝟗𝟏𝟓𝟏𝟙𝟚𝟛𝟜𝟝', '4915112345'],
   ])('reads %s', (text, digits) => {
-    expect(parsePhone(text)).toBe(digits)
+    expect(parsePhone(text)).toEqual({ digits })
   })
 
   it.each([
-    '',
-    '0151 1234567',
-    '123456',
-    '1234567890123456',
-    '49151x2345678',
-    '4915112345678@s.whatsapp.net',
-    '٤٩١٥١١٢٣٤٥٦',
-  ])('refuses %j', (text) => {
-    expect(parsePhone(text)).toBeUndefined()
+    ['', phoneExpectation],
+    ['0151 1234567', phoneExpectation],
+    ['123456', phoneExpectation],
+    ['x', phoneExpectation],
+    ['+49 151 1x', phoneExpectation],
+    ['1234567890123456', phoneExpectation],
+    [' '.repeat(201), phoneExpectation],
+    ['49151x2345678', 'Remove the character x (U+0078)'],
+    ['4915112345678@s.whatsapp.net', 'Remove the character @ (U+0040)'],
+    ['4915112345678 / 79', 'Remove the character / (U+002F)'],
+    ['4915112345678¹', 'Remove the character ¹ (U+00B9)'],
+    ['49151+1234567', 'Remove the character + (U+002B)'],
+    ['49151\u00001234567', 'Remove the character U+0000'],
+    ['49151\uD8001234567', 'Remove the character U+D800'],
+    ['📞4915112345678', 'Remove the character 📞 (U+1F4DE)'],
+    ['\u202E8765432115194', 'Remove the character U+202E, which reverses its digits'],
+    ['+49 (0) 151 1234567', 'Leave out (0)'],
+  ])('refuses %j', (text, fault) => {
+    const shown = fault === phoneExpectation ? fault : expect.stringContaining(fault)
+    expect(parsePhone(text)).toEqual({ fault: shown })
   })
 })
 

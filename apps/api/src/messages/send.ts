@@ -1,9 +1,11 @@
 import type { Database } from '@wagate/db/client'
+import { findSender } from '@wagate/db/queries/devices/devices'
 import type { NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import type { NewContent } from '@wagate/db/queries/messages/message-content'
 import type { MessageProgress } from '@wagate/db/queries/messages/message-progress'
 import { readClockMs } from '@wagate/db/queries/statements/clock'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
+import { phoneForms } from '@wagate/shared/phone'
 import type { z } from 'zod'
 import { hashPayload } from '../changes/hash-payload.ts'
 import { findIdempotencyKey } from '../changes/idempotency-key.ts'
@@ -44,13 +46,14 @@ type SendFile = {
   fault?: AppError | undefined
 }
 
-/** `input` holds all parameters of the request: equal ones under one idempotency key are one message. */
+/** `given` holds all parameters of the request: equal ones under one idempotency key are one message. */
 export async function send(
   call: SendCall,
-  input: SendInput,
+  given: SendInput,
   content: NewContent,
   file: SendFile = {},
 ): Promise<SendOutput> {
+  const input = await withKnownSender(call, given)
   const { sender, wait = 0, send_at } = input
   const id = makeMessageId(sender)
   if (wait === 0 || send_at) return toOutput(input, await accept(call, id, input, content, file))
@@ -65,6 +68,13 @@ export async function send(
   } finally {
     outcomeWait.end()
   }
+}
+
+/** The account may have created the sender with the other form of its number, from which the ids of messages are made. */
+async function withKnownSender({ context, principal }: SendCall, input: SendInput): Promise<SendInput> {
+  if (phoneForms(input.sender).length === 1) return input
+  const known = await findSender(context.db, principal.accountId, input.sender)
+  return known && known.sender !== input.sender ? { ...input, sender: known.sender } : input
 }
 
 async function accept(

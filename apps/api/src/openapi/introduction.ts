@@ -21,7 +21,8 @@ with a list of values (status, type, role, code): your program must tolerate unk
 
 **Times** in answers are ISO 8601 in UTC. In requests, they need a time zone: \`2030-01-31T12:00:00Z\`, \`2030-01-31 12:00+0200\`, or
 Unix time in seconds (10 digits) or milliseconds (13 digits). **Phone numbers** are returned as digits with country prefix; you may send them with \`+\`, \`00\`,
-spaces, hyphens, dots and parentheses.
+\`tel:\`, spaces, hyphens, dots and parentheses, in the digits of any script, and with the invisible marks of a copied number. Where a
+subscriber has two numbers (Brazil, Mexico, Argentina, Ivory Coast, Benin), either one is accepted.
 
 **Retry** after a 429 or a 503, no sooner than the header \`Retry-After\` says. A request with an idempotency key can be
 repeated safely. A \`send-media\` with a data: URL and without a key has one that the gateway made: if its answer is a 503, it

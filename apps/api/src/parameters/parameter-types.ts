@@ -1,6 +1,6 @@
 import { parseEventId } from '@wagate/shared/event-ids'
 import { type EventType, eventTypeNames } from '@wagate/shared/event-types'
-import { parsePhone } from '@wagate/shared/phone'
+import { parsePhone, phoneExpectation } from '@wagate/shared/phone'
 import { z } from 'zod'
 import { notOneOf } from './issue-sentences.ts'
 import { orNearest, shown } from './nearest-name.ts'
@@ -8,14 +8,12 @@ import { parseMoment } from './parse-moment.ts'
 
 // Every type accepts a JSON value and the same value as text, for query strings and forms.
 
-const phoneMessage = 'must be a phone number: 7 to 15 digits with country prefix'
-
 export const phone = z
-  .union([z.string(), z.int().positive()], { error: phoneMessage })
+  .union([z.string(), z.int().positive()], { error: phoneExpectation })
   .transform((value, issues) => {
-    const digits = parsePhone(String(value))
-    if (digits !== undefined) return digits
-    issues.addIssue({ code: 'custom', message: phoneMessage })
+    const parsed = parsePhone(String(value))
+    if ('digits' in parsed) return parsed.digits
+    issues.addIssue({ code: 'custom', message: parsed.fault })
     return z.NEVER
   })
   .meta({ title: 'phone number' })

@@ -1,5 +1,6 @@
+import { phoneForms } from '@wagate/shared/phone'
 import type { DeviceStatus } from '@wagate/shared/statuses'
-import { and, asc, eq, getTableColumns, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../client.ts'
 import { accounts } from '../../schema/accounts.ts'
 import { deviceProxies, devices, newContacts } from '../../schema/devices.ts'
@@ -59,6 +60,8 @@ export async function findDevice(
     .from(devices)
     .innerJoin(accounts, eq(accounts.id, devices.accountId))
     .where(and(inAccount(accountId), located(locator)))
+    .orderBy(desc(eq(devices.sender, locator.sender ?? '')))
+    .limit(1)
   return device
 }
 
@@ -104,11 +107,13 @@ export async function findSender(
   db: Database,
   accountId: number,
   sender: string,
-): Promise<{ deviceId: number; isLinked: boolean } | undefined> {
+): Promise<{ deviceId: number; sender: string; isLinked: boolean } | undefined> {
   const [found] = await db
-    .select({ deviceId: devices.id, isLinked })
+    .select({ deviceId: devices.id, sender: devices.sender, isLinked })
     .from(devices)
-    .where(and(inAccount(accountId), eq(devices.sender, sender)))
+    .where(and(inAccount(accountId), hasSender(sender)))
+    .orderBy(desc(eq(devices.sender, sender)))
+    .limit(1)
   return found
 }
 
@@ -160,7 +165,7 @@ export async function createDevice(
     const [existing] = await tx
       .select({ id: devices.id })
       .from(devices)
-      .where(and(own, eq(devices.sender, device.sender)))
+      .where(and(own, hasSender(device.sender)))
     if (existing) return 'exists'
     if ((await tx.$count(devices, own)) >= (account?.devicesAllowed ?? 0)) return 'limit_reached'
     // The shard is computed from the id, so the id comes from the sequence before the row is inserted.
@@ -177,6 +182,9 @@ function located({ deviceId, sender }: DeviceLocator): SQL | undefined {
   if (deviceId === undefined && sender === undefined) return sql`false`
   return and(
     deviceId === undefined ? undefined : eq(devices.id, deviceId),
-    sender === undefined ? undefined : eq(devices.sender, sender),
+    sender === undefined ? undefined : hasSender(sender),
   )
 }
+
+/** Of the subscriber, whichever form of the number the account has created it with. */
+const hasSender = (sender: string): SQL => inArray(devices.sender, phoneForms(sender))

@@ -28,11 +28,12 @@ export async function listUpdatedMessages(
 }
 
 function matches(message: MessageRow, filter: HistoryFilter): boolean {
-  const { number, lid, contactKey, from, to, ...fields } = filter
+  const { sender, number, lid, contactKey, from, to, ...fields } = filter
   const { createdAt, contactJid } = message
   const isEqual = (name: keyof typeof fields) => fields[name] === undefined || fields[name] === message[name]
   return (
-    (['sender', 'direction', 'type', 'status'] as const).every(isEqual) &&
+    (['direction', 'type', 'status'] as const).every(isEqual) &&
+    (sender === undefined || isSameSubscriber(sender, message.sender)) &&
     (number === undefined || isSameSubscriber(number, message.number)) &&
     (lid === undefined ||
       contactJid === lidKey(lid) ||

@@ -33,11 +33,11 @@ export function conditionsOf(filter: HistoryFilter): Conditions {
   const { sender, number, lid, contactKey, direction, type, status, from, to } = filter
   const isIncoming = direction === 'in' || status === 'received'
   const [first, ...rest] = given(
-    number !== undefined && isOneOf(phoneForms(number)),
+    number !== undefined && isOneOf(messages.number, number),
     status === 'failed' && isNotNull(messages.errorCode),
     // Written out: with a parameter, Postgres could not tell that the partial index has all these rows.
     isIncoming && sql`${messages.direction} = 'in'`,
-    sender !== undefined && eq(messages.sender, sender),
+    sender !== undefined && isOneOf(messages.sender, sender),
   )
   return {
     indexed: given(
@@ -60,13 +60,14 @@ function given(...conditions: (SQL | false | undefined)[]): SQL[] {
 }
 
 /** Most numbers have one form, for which the index has the rows in their order. */
-function isOneOf([first = '', ...others]: string[]): SQL {
-  return others.length === 0 ? eq(messages.number, first) : inArray(messages.number, [first, ...others])
+function isOneOf(column: typeof messages.number | typeof messages.sender, number: string): SQL {
+  const forms = phoneForms(number)
+  return forms.length === 1 ? eq(column, number) : inArray(column, forms)
 }
 
 /** It may have been written to by its number, or have written before its number was known. */
 function isOfLid(lid: string, key: string): SQL | undefined {
-  return or(eq(messages.recipientJid, lidKey(lid)), isOneOf(phoneForms(key)))
+  return or(eq(messages.recipientJid, lidKey(lid)), isOneOf(messages.number, key))
 }
 
 function hasStatus(status: MessageStatus): SQL | undefined {

@@ -25,12 +25,13 @@ export async function findQuotable(
   { sender, contact, id }: Wanted,
 ): Promise<Quotable | undefined> {
   const sql = db.$client
+  const senders = phoneForms(sender)
   const ids = isMessageId.test(id) ? [id] : ownIdsOf(id, sender)
   const isWanted =
     ids.length > 0
       ? sql`id = ANY (${ids}::uuid[]) AND ${isCreatedAround(sql, ids.map(timeOfMessageId))}`
       : sql`wa_id = ${id} AND direction = 'in'
-        AND device_id IN (SELECT id FROM devices WHERE account_id = ${accountId} AND sender = ${sender})`
+        AND device_id IN (SELECT id FROM devices WHERE account_id = ${accountId} AND sender = ANY (${senders}::text[]))`
   const isOfContact = contact
     ? sql`AND (recipient_jid = ${contact.lidJid}
         OR number = ANY (${phoneForms(contact.key)}::text[]))`
@@ -39,7 +40,7 @@ export async function findQuotable(
     SELECT number AS "contactKey", CASE WHEN recipient_jid LIKE '%@lid' THEN recipient_jid END AS "lidJid", wa_id AS wa_message_id, id AS message_id, direction = 'out' AS from_me, type,
       left(body, ${quotedCharsMax}) AS text
     FROM messages
-    WHERE account_id + 0 = ${accountId} AND sender = ${sender} AND ${isWanted}
+    WHERE account_id + 0 = ${accountId} AND sender = ANY (${senders}::text[]) AND ${isWanted}
       ${isOfContact}
       AND status NOT IN ('failed', 'canceled')
     LIMIT 1`

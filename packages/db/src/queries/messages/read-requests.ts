@@ -47,7 +47,9 @@ export async function requestReadOfChat(
   const sql = db.$client
   const [found] = await sql<ReadRequest[]>`
     WITH device AS (
-      SELECT id FROM devices WHERE account_id = ${accountId} AND sender = ${sender} AND deleted_at IS NULL
+      SELECT id FROM devices
+      WHERE account_id = ${accountId} AND sender = ANY (${phoneForms(sender)}::text[]) AND deleted_at IS NULL
+      ORDER BY sender = ${sender} DESC LIMIT 1
     ),
     unread AS (
       SELECT message.id, message.created_at, message.device_id

@@ -45,6 +45,10 @@ test('a reply alone goes to the contact of the message, by number or LID', async
     const { status, body } = await send(device, { reply_to: first.body.message_id })
     expect([status, body.number, body.lid]).toEqual('lid' in to ? [200, null, lid] : [200, number, undefined])
   }
+  const hidden = await send(device, { lid })
+  await gateway.db.$client`UPDATE messages SET number = '' WHERE id = ${String(hidden.body.message_id)}`
+  const answer = await send(device, { reply_to: hidden.body.message_id })
+  expect(answer).toMatchObject({ status: 200, body: { number: null, lid } })
   const { body } = await send(device, { lid })
   expect(await send(device, { lid: `${lid}9`, reply_to: body.message_id })).toMatchObject({ status: 404 })
   const stranger = await createSender(gateway)

@@ -25,22 +25,22 @@ export async function findQuotable(
   { sender, contact, id }: Wanted,
 ): Promise<Quotable | undefined> {
   const sql = db.$client
-  const senders = phoneForms(sender)
   const ids = isMessageId.test(id) ? [id] : ownIdsOf(id, sender)
   const isWanted =
     ids.length > 0
       ? sql`id = ANY (${ids}::uuid[]) AND ${isCreatedAround(sql, ids.map(timeOfMessageId))}`
       : sql`wa_id = ${id} AND direction = 'in'
-        AND device_id IN (SELECT id FROM devices WHERE account_id = ${accountId} AND sender = ANY (${senders}::text[]))`
+        AND device_id IN (SELECT id FROM devices WHERE account_id = ${accountId} AND sender = ${sender})`
   const isOfContact = contact
     ? sql`AND (recipient_jid = ${contact.lidJid}
         OR number = ANY (${phoneForms(contact.key)}::text[]))`
-    : sql`AND number <> ''`
+    : // The version before this one stored messages from LIDs without a number.
+      sql`AND (number <> '' OR recipient_jid LIKE '%@lid')`
   const [row] = await sql<(QuotedMessage & { contactKey: string; lidJid: string | null })[]>`
     SELECT number AS "contactKey", CASE WHEN recipient_jid LIKE '%@lid' THEN recipient_jid END AS "lidJid", wa_id AS wa_message_id, id AS message_id, direction = 'out' AS from_me, type,
       left(body, ${quotedCharsMax}) AS text
     FROM messages
-    WHERE account_id + 0 = ${accountId} AND sender = ANY (${senders}::text[]) AND ${isWanted}
+    WHERE account_id + 0 = ${accountId} AND sender = ${sender} AND ${isWanted}
       ${isOfContact}
       AND status NOT IN ('failed', 'canceled')
     LIMIT 1`

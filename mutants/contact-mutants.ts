@@ -116,4 +116,15 @@ export const contactMutants: Mutant[] = [
       title: 'has room again when two contacts turn out to be one, which those that wait are told',
     },
   },
+  {
+    name: 'a receipt from the number of a LID ignored',
+    file: 'apps/worker/src/outbox/recipient-lanes.ts',
+    text: '[recipient, ...phoneForms(number).map(phoneJid)]',
+    replacement: '[recipient]',
+    test: {
+      file: 'apps/worker/test/in-flight.test.ts',
+      title:
+        'counts a receipt from the number of a LID, also when that was learnt meanwhile, and none of a stranger',
+    },
+  },
 ]

@@ -142,7 +142,7 @@ export const receivingMutants: Mutant[] = [
   {
     name: 'receipt of a stranger taken for an answer',
     file: 'apps/worker/src/outbox/in-flight.ts',
-    text: ' || !isBelievable(outcome, recipient)',
+    text: ' || !isBelievable(outcome, message.addresses())',
     replacement: '',
     test: {
       file: 'apps/worker/test/in-flight.test.ts',

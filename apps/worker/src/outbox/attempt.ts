@@ -16,7 +16,7 @@ import type { ClaimRequest, MessageClaim, MessageClaims } from './message-claims
 import type { HandMove } from './message-hands.ts'
 import { makeEnsureRecipientSessions } from './number-resolver.ts'
 import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
-import { laneOf, type Turn } from './recipient-lanes.ts'
+import { addressesOf, laneOf, type Turn } from './recipient-lanes.ts'
 import { makeRefusalHandler } from './refusals.ts'
 import type { AttemptResult, MessageResults } from './settlement.ts'
 
@@ -68,14 +68,18 @@ export function makeAttempt(
   }
 
   async function relay(
-    { message, recipient }: Turn,
+    turn: Turn,
     claim: () => Promise<MessageClaim>,
     onWrite: () => void,
   ): Promise<AckResult> {
+    const { message, recipient } = turn
     const keys = { vault: device.vault, creds: sock.authState.creds }
     const content = await contentOf(keys, message, recipient)
     const stopTimer = metrics.acknowledgeSeconds.startTimer()
-    const answer = inFlight.track({ waId: message.waId, recipient }, config.outbox.ackTimeoutMs)
+    const answer = inFlight.track(
+      { waId: message.waId, addresses: () => addressesOf(turn) },
+      config.outbox.ackTimeoutMs,
+    )
     const claiming = claim()
     // It may fail while the message is still being encrypted, when nobody awaits it yet.
     claiming.catch(() => undefined)

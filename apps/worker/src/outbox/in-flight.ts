@@ -17,7 +17,7 @@ export type AckResult = Acknowledgement | Refusal | { kind: 'unanswered' | Conne
 /** The messages of one socket that WhatsApp has not answered for. */
 export type InFlight = {
   /** Call before the message is sent. */
-  track(message: { waId: string; recipient: string }, timeoutMs: number): Promise<AckResult>
+  track(message: Tracked, timeoutMs: number): Promise<AckResult>
   /**
    * Returns false when this message is not in flight. A receipt of the recipient counts as an acknowledgement: the
    * recipient cannot have what the server did not take.
@@ -29,8 +29,11 @@ export type InFlight = {
   endAll(end: ConnectionEnd): void
 }
 
+/** `addresses`: of its recipient at present, whose number may be learnt meanwhile. */
+type Tracked = { waId: string; addresses(): string[] }
+
 export function makeInFlight(): InFlight {
-  const tracked = new Map<string, { recipient: string; resolve(result: AckResult): void }>()
+  const tracked = new Map<string, Pick<Tracked, 'addresses'> & { resolve(result: AckResult): void }>()
 
   function finish(waId: string, result: AckResult): boolean {
     tracked.get(waId)?.resolve(result)
@@ -38,11 +41,11 @@ export function makeInFlight(): InFlight {
   }
 
   return {
-    track: ({ waId, recipient }, timeoutMs) =>
+    track: ({ waId, addresses }, timeoutMs) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => finish(waId, { kind: 'unanswered' }), timeoutMs)
         tracked.set(waId, {
-          recipient,
+          addresses,
           resolve(result) {
             clearTimeout(timer)
             resolve(result)
@@ -50,8 +53,8 @@ export function makeInFlight(): InFlight {
         })
       }),
     resolve(waId, outcome) {
-      const recipient = tracked.get(waId)?.recipient
-      if (recipient === undefined || !isBelievable(outcome, recipient)) return false
+      const message = tracked.get(waId)
+      if (!message || !isBelievable(outcome, message.addresses())) return false
       return finish(waId, 'saidBy' in outcome ? { kind: 'acknowledged' } : outcome)
     },
     forget: (waId) => void finish(waId, { kind: 'disconnected' }),

@@ -1,5 +1,6 @@
 import type { BlockReason, WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { lidOf, numberOf, phoneJid } from '@wagate/shared/contact-key'
+import { phoneForms } from '@wagate/shared/phone'
 import { isReadyToSend } from './content.ts'
 
 /** A message that is the first to its recipient. */
@@ -12,6 +13,12 @@ export type Turn = { message: WaitingMessage; recipient: string }
 export function laneOf({ message, recipient }: Turn): string {
   const number = lidOf(recipient) === null ? null : numberOf(message.number)
   return number === null ? recipient : phoneJid(number)
+}
+
+/** From which a recipient may answer: a person who was written to at a LID has a number as well. */
+export function addressesOf({ message, recipient }: Turn): string[] {
+  const number = lidOf(recipient) === null ? null : numberOf(message.number)
+  return number === null ? [recipient] : [recipient, ...phoneForms(number).map(phoneJid)]
 }
 
 /** What the plan needs to know about messages and recipients. */

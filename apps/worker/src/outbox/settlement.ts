@@ -9,7 +9,7 @@ import { untilStored } from '../statements/until-stored.ts'
 import type { Hands, Work } from './message-hands.ts'
 import { LookUpsPaused } from './number-resolver.ts'
 import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
-import { laneOf, type Turn } from './recipient-lanes.ts'
+import { addressesOf, laneOf, type Turn } from './recipient-lanes.ts'
 import type { SetbackDetails } from './retries.ts'
 import type { WaitingList } from './waiting-list.ts'
 
@@ -116,15 +116,11 @@ export function makeSettlement(
     acknowledgeLate(waId, outcome) {
       const message = waiting.list().find((known) => known.waId === waId && !hands.isAcknowledged(known))
       const recipient = message && recipientOf(message)
-      if (
-        !message ||
-        !recipient ||
-        hands.workFor(laneOf({ message, recipient })) ||
-        !isBelievable(outcome, recipient)
-      )
-        return false
+      if (!message || !recipient) return false
+      const turn = { message, recipient }
+      if (hands.workFor(laneOf(turn)) || !isBelievable(outcome, addressesOf(turn))) return false
       retries.forget(message.id)
-      acknowledge({ message, recipient })
+      acknowledge(turn)
       return true
     },
 

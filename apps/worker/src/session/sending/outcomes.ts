@@ -12,10 +12,11 @@ export type Refusal = { kind: 'refused'; code: string } & AddressNews
 /** What WhatsApp says about a message that this device sent. */
 export type Outcome = Acknowledgement | Refusal | Pick<Receipt, 'kind' | 'saidBy'>
 
-/** Anybody can send a receipt for any message, so it must come from the recipient. Other outcomes come from the server. */
-export function isBelievable(outcome: Outcome, recipient: string): boolean {
+/** Anybody can send a receipt for any message, so it must come from an address of the recipient. Other outcomes come from the server. */
+export function isBelievable(outcome: Outcome, addresses: string[]): boolean {
   if (!('saidBy' in outcome)) return true
-  return [outcome.saidBy.jid, outcome.saidBy.otherJid].includes(recipient)
+  const { jid, otherJid } = outcome.saidBy
+  return addresses.some((address) => address === jid || address === otherJid)
 }
 
 /** Listens on the stanzas themselves: Baileys raises no event for the server's acknowledgement. */

@@ -90,3 +90,25 @@ test('what a former version has received from LIDs is stored under their contact
   expect(await keyHiddenMessages(owned.db, beginning)).toEqual({ deleted: 0, next: account })
   expect(await keyHiddenMessages(owned.db, account)).toEqual({ deleted: 0, next: undefined })
 })
+
+test('a step keys no more messages of all accounts together than of one', async () => {
+  const id = await receive()
+  const sql = owned.db.$client
+  await sql`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('b@example.com', '', 'USER', 1)`
+  const columns = await sql<{ name: string }[]>`
+    SELECT column_name AS name FROM information_schema.columns
+    WHERE table_name = 'messages' AND is_generated = 'NEVER' AND column_name NOT IN ('id', 'account_id', 'number', 'seq')`
+  const copied = columns.map(({ name }) => `message.${name}`).join()
+  await sql.unsafe(`
+    INSERT INTO messages (id, account_id, number, ${columns.map(({ name }) => name).join()})
+    SELECT gen_random_uuid(), accounts.id, '', ${copied}
+    FROM messages AS message, accounts, generate_series(1, 700) WHERE message.id = '${id}'`)
+  const steps: number[] = []
+  let after: string | undefined = beginning
+  while (after !== undefined) {
+    const { deleted, next } = await keyHiddenMessages(owned.db, after)
+    steps.push(deleted)
+    after = next
+  }
+  expect(steps.filter((keyed) => keyed > 0)).toEqual([1000, 400])
+})

@@ -51,10 +51,13 @@ export async function keyHiddenMessages(db: Database, after: string): Promise<De
       SELECT id FROM accounts WHERE (SELECT is_ours FROM turn) AND id > ${accountId} ORDER BY id LIMIT ${accountsMax}
     ),
     found AS MATERIALIZED (
-      SELECT message.*, known.number AS known_number FROM scanned
-      CROSS JOIN LATERAL (
-        SELECT id, created_at, account_id, recipient_jid FROM messages
-        WHERE messages.account_id = scanned.id AND messages.number = '' AND recipient_jid LIKE '%@lid'
+      SELECT message.*, known.number AS known_number FROM (
+        SELECT of_account.* FROM scanned CROSS JOIN LATERAL (
+          SELECT id, created_at, account_id, recipient_jid FROM messages
+          WHERE messages.account_id = scanned.id AND messages.number = '' AND recipient_jid LIKE '%@lid'
+          LIMIT ${messagesMax}
+        ) AS of_account
+        -- Of all accounts together: a statement takes 4 s at most.
         LIMIT ${messagesMax}
       ) AS message
       LEFT JOIN contacts AS known ON known.account_id = message.account_id AND known.lid_jid = message.recipient_jid

@@ -89,6 +89,10 @@ test('an export has everything of the account, its files byte by byte, and ends 
     message: 'Hello',
   })
   await account.post('/opt-out', { number: '4915100000002' })
+  await gateway.db.$client`
+    INSERT INTO contacts (account_id, lid_jid, number, username, seen_on) VALUES
+      (${account.userId}, '17@lid', '15552084104', 'ann.b', '2026-01-31'), (${account.userId}, '18@lid', NULL, NULL, '2026-01-31'),
+      (${stranger.account.userId}, '19@lid', NULL, 'theirs', '2026-01-31')`
   const { body: webhook } = await account.post('/set-webhook', { url: 'https://shop.example.com/hook' })
   expect(webhook).toMatchObject({ ok: true })
   const [received, uploaded] = [randomBytes(900_000), randomBytes(100)]
@@ -111,6 +115,7 @@ test('an export has everything of the account, its files byte by byte, and ends 
     key: 1,
     device: 1,
     webhook: 1,
+    contact: 2,
     opt_out: 1,
     message: 1002,
     event: stored[0]?.events,
@@ -118,6 +123,10 @@ test('an export has everything of the account, its files byte by byte, and ends 
     file: 4,
     missing_file: 1,
   })
+  expect(lines.filter(({ type }) => type === 'contact')).toEqual([
+    { type: 'contact', number: '15552084104', lid: '17', username: 'ann.b', seen_on: '2026-01-31' },
+    { type: 'contact', number: null, lid: '18', seen_on: '2026-01-31' },
+  ])
   const messages = lines.filter(({ type }) => type === 'message')
   const ids = messages.map(({ message }) => (message as Line).message_id)
   expect(new Set(ids).size).toBe(1002)

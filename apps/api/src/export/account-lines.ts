@@ -1,6 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import { findAccountInfo } from '@wagate/db/queries/accounts/accounts'
 import { listKeys } from '@wagate/db/queries/accounts/api-keys'
+import { listContacts } from '@wagate/db/queries/contacts/known-contacts'
 import { listOptOuts } from '@wagate/db/queries/contacts/opt-outs'
 import { listDevices } from '@wagate/db/queries/devices/devices'
 import { listStoredContents } from '@wagate/db/queries/media/media-content'
@@ -10,12 +11,14 @@ import { listTimedMessages } from '@wagate/db/queries/messages/message-timeline'
 import { listWebhookAttempts } from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { listWebhooks } from '@wagate/db/queries/webhooks/webhooks'
 import type { MediaStore } from '@wagate/media-store/media-store'
+import { lidOf } from '@wagate/shared/contact-key'
 import { firstPosition, isEarlier } from '@wagate/shared/event-ids'
 import { toEventObject } from '@wagate/shared/objects/event-object'
 import { toMessageObject } from '@wagate/shared/objects/message-object'
 import { toTimelineObject } from '@wagate/shared/objects/timeline-object'
 import type { Config } from '../config.ts'
 import type { EventFeed } from '../events/event-feed.ts'
+import { toContactFields } from '../objects/contact-fields.ts'
 import { toDeviceObject } from '../objects/device-object.ts'
 import { toKeyObject } from '../objects/key-object.ts'
 import { toOptOutObject } from '../objects/opt-out-object.ts'
@@ -50,6 +53,7 @@ export async function* exportPages(
     exportKeys(context, accountId),
     exportDevices(context, accountId),
     exportWebhooks(context, accountId),
+    exportContacts(context, accountId),
     exportOptOuts(context, accountId),
     exportMessages(context, accountId, startedAt),
     exportEvents(context, accountId, signal),
@@ -94,6 +98,18 @@ async function* exportWebhooks({ readDb }: Exported, accountId: number): AsyncGe
     for await (const rows of inPages(list, ({ number }) => number)) {
       yield rows.map((row) => ({ type: 'webhook_attempt', webhook_id: id, ...toAttemptObject(row) }))
     }
+  }
+}
+
+/** The people of whom the account knows more than a number. */
+async function* exportContacts({ readDb }: Exported, accountId: number): AsyncGenerator<ExportPage> {
+  const list = (after = '') => listContacts(readDb, accountId, { after, limit: rowsMax })
+  for await (const rows of inPages(list, ({ lidJid }) => lidJid)) {
+    yield rows.map(({ lidJid, seenOn, ...known }) => ({
+      type: 'contact',
+      ...toContactFields({ ...known, lid: lidOf(lidJid) }),
+      seen_on: seenOn,
+    }))
   }
 }
 

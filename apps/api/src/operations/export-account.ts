@@ -17,7 +17,7 @@ export const exportAccount = defineLines({
     type: z
       .string()
       .describe(
-        '`account`, `key`, `device`, `webhook`, `webhook_attempt`, `opt_out`, `message` (with its `timeline`), `event`, `upload`, `file`, `missing_file` or `end`. The other fields are those of the operation that returns such objects',
+        '`account`, `key`, `device`, `webhook`, `webhook_attempt`, `contact` (`number`, `lid`, `username`, `seen_on`), `opt_out`, `message` (with its `timeline`), `event`, `upload`, `file`, `missing_file` or `end`. The other fields are those of the operation that returns such objects',
       ),
     sha256: z
       .string()

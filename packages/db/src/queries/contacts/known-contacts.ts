@@ -18,6 +18,17 @@ export async function findContact(db: Database, accountId: number, key: string):
   return { key: number ?? key, number, lid: lidOf(row?.lidJid ?? key), username: row?.username ?? null }
 }
 
+/** By LID, from the one that follows `after`. `seenOn`: a date. */
+export async function listContacts(
+  db: Database,
+  accountId: number,
+  { after, limit }: { after: string; limit: number },
+): Promise<(Pick<Contact, 'number' | 'username'> & { lidJid: string; seenOn: string })[]> {
+  return db.$client`
+    SELECT lid_jid AS "lidJid", number, username, seen_on::text AS "seenOn" FROM contacts
+    WHERE account_id = ${accountId} AND lid_jid > ${after} ORDER BY lid_jid LIMIT ${limit}`
+}
+
 /** SQL: what the account knows of the contact of a row, as one value of a select. `lidColumn` may have its LID. */
 export const knownOf = (table: 'messages' | 'opt_outs', lidColumn: 'recipient_jid' | 'number') =>
   drizzleSql<{ lidJid: string; username: string | null } | null>`(

@@ -36,6 +36,22 @@ test('messages to a number and to its LID are in one lane, each to its own addre
   expect(readyOf([toNumber(1), toLid(2, number)], facts)).toEqual([[1, jid]])
 })
 
+test('messages to both forms of a number and to its LID are in one lane, also before the address is looked up', () => {
+  const { facts } = openLanes()
+  const [longForm, shortForm] = ['5511987654321', '551187654321']
+  const toForm = (seq: number, form = longForm) => makeMessage(seq, form)
+  for (const messages of [
+    [toForm(1), toForm(2, shortForm), toLid(3, shortForm)],
+    [toLid(1, shortForm), toForm(2), toForm(3, shortForm)],
+  ])
+    expect(readyOf(messages, facts).map(([seq]) => seq)).toEqual([1])
+  const unresolved = {
+    ...facts,
+    recipientOf: ({ recipientJid }: ReturnType<typeof toLid>) => recipientJid ?? undefined,
+  }
+  expect(readyOf([toForm(1), toLid(2, shortForm)], unresolved)).toEqual([])
+})
+
 test('a LID without a known number has a lane of its own, and other LIDs have others', () => {
   const { facts } = openLanes()
   const other = makeMessage(3, '100000000000018@lid', { recipientJid: '100000000000018@lid' })

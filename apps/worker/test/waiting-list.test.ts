@@ -106,6 +106,14 @@ describe('the waiting list', () => {
     ['attempted', (index) => makeMessage(index, `unanswered ${index}`, { status: 'sending' })],
   ]
 
+  test('leaves out every form of a number with a long queue: a later message to another form must not be read first', async () => {
+    const [longForm, shortForm] = ['5511987654321', '551187654321']
+    const rows = Array.from({ length: 300 }, (_, seq) => makeMessage(seq, seq < 290 ? longForm : shortForm))
+    const { queries, refillAll } = makeRows(rows)
+    await refillAll()
+    expect(queries.at(-1)?.exceptNumbers).toEqual([longForm, shortForm])
+  })
+
   test.each(kinds)('reads past ten thousand blocked messages within a second (%s)', async (_, make) => {
     const rows = Array.from({ length: 10_000 }, (_, index) => make(index))
     const { list, refillAll, ids } = makeRows([...rows, makeMessage(10_000, 'known')])

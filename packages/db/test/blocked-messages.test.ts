@@ -40,6 +40,8 @@ it('lists waiting messages in their order, without blocked ones and those behind
     { number: 'unanswered', status: 'sending' },
     { number: 'unanswered' },
     { number: 'known' },
+    { number: '5511987654321', type: 'image' },
+    { number: '551187654321' },
   ]
   for (const row of rows) await insert(id, row)
   const list = async (without: BlockReason[], exceptNumbers: string[] = []) =>

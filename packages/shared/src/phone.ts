@@ -81,6 +81,9 @@ export const addedDigits = [
   short: `^(${prefix})(${rest})$`,
 }))
 
+/** Most numbers are of other countries, and this is asked of each message that waits. */
+const mayHaveForms = new RegExp(`^(?:${addedDigits.map(({ country }) => country).join('|')})`)
+
 const plans = addedDigits.map(({ long, short, ...rest }) => ({
   ...rest,
   long: new RegExp(long),
@@ -89,6 +92,7 @@ const plans = addedDigits.map(({ long, short, ...rest }) => ({
 
 /** The same for all numbers of a subscriber: the form without the added digits. What is no number stays as it is. */
 export function subscriberOf(digits: string): string {
+  if (!mayHaveForms.test(digits)) return digits
   const plan = plans.find(({ long }) => long.test(digits))
   return plan ? digits.replace(plan.long, '$1$2') : digits
 }

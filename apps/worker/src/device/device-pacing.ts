@@ -6,6 +6,7 @@ import { type Pacing, pacingOf } from '@wagate/shared/pacing'
 import { makeContactBudget } from '../outbox/contact-budget.ts'
 import type { DevicePace } from '../outbox/outbox-context.ts'
 import { makePacer, makeRecipientPace, systemClock } from '../outbox/pacer.ts'
+import { laneOfAddress } from '../outbox/recipient-lanes.ts'
 import type { OutcomeFeed } from '../session/sending/outcomes.ts'
 import type { DeviceContext } from './device-context.ts'
 
@@ -48,7 +49,7 @@ export function makeDevicePacing(
     const dateMs = () => sent.nowMs + performance.now() - readAtMs
     return {
       pacer: makePacer(settings, sent, { ...systemClock, dateMs }),
-      recipientPace: makeRecipientPace(recipientIntervalMs, sent.lately),
+      recipientPace: makeRecipientPace(recipientIntervalMs, byLane(sent.lately)),
       contactBudget: makeContactBudget(
         { ...sent, budget: settings },
         caches.countedContactsOf(deviceId),
@@ -71,4 +72,14 @@ export function makeDevicePacing(
     },
     isBudgetUsedUp: () => pace?.contactBudget.isUsedUp() ?? false,
   }
+}
+
+/** `lately`: ms since the latest message, by address. */
+function byLane(lately: { [jid: string]: number }): { [lane: string]: number } {
+  const lanes: { [lane: string]: number } = {}
+  for (const [jid, ms] of Object.entries(lately)) {
+    const lane = laneOfAddress(jid)
+    lanes[lane] = Math.min(ms, lanes[lane] ?? ms)
+  }
+  return lanes
 }

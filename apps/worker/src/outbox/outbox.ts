@@ -20,7 +20,7 @@ import { makeLookUpUnknown } from './number-resolver.ts'
 import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
 import { type OutboxWaits, readWaits } from './outbox-waits.ts'
 import { makePreparation } from './preparation.ts'
-import { type LaneFacts, planLanes } from './recipient-lanes.ts'
+import { type LaneFacts, laneOfAddress, planLanes } from './recipient-lanes.ts'
 import { makeSendLoop, makeTyping } from './send-loop.ts'
 import { makeMessageResults, makeRecorder, makeSettlement } from './settlement.ts'
 import { makeWaitingList } from './waiting-list.ts'
@@ -187,7 +187,7 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
     const moved = waiting.list().filter((message) => isOf(message) && message.number !== number)
     for (const message of moved) message.number = number
     if (moved.length > 0) hands.refresh()
-    pace.recipientPace.move(lidJid, phoneJid(number))
+    pace.recipientPace.move(lidJid, laneOfAddress(phoneJid(number)))
     pace.contactBudget.move(lidJid, number)
   }
 

@@ -1,19 +1,27 @@
 import type { BlockReason, WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { lidOf, numberOf, phoneJid } from '@wagate/shared/contact-key'
-import { phoneForms } from '@wagate/shared/phone'
+import { phoneForms, subscriberOf } from '@wagate/shared/phone'
 import { isReadyToSend } from './content.ts'
 
 /** A message that is the first to its recipient. */
 export type Turn = { message: WaitingMessage; recipient: string }
 
 /**
- * What messages to one person have in common, however they are addressed: the address of the number if that is known, else
- * the LID.
+ * What messages to one person have in common, however they are addressed: the lane of the number if that is known, else the
+ * LID.
  */
 export function laneOf({ message, recipient }: Turn): string {
   const number = lidOf(recipient) === null ? null : numberOf(message.number)
-  return number === null ? recipient : phoneJid(number)
+  return number === null ? laneOfAddress(recipient) : laneOfAddress(phoneJid(number))
 }
+
+/** The same for all forms of a number. */
+export function laneOfAddress(jid: string): string {
+  const [user = '', server] = jid.split('@')
+  return server === phoneServer ? phoneJid(subscriberOf(user)) : jid
+}
+
+const phoneServer = phoneJid('').slice(1)
 
 /** From which a recipient may answer: a person who was written to at a LID has a number as well. */
 export function addressesOf({ message, recipient }: Turn): string[] {

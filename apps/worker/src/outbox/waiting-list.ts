@@ -4,6 +4,7 @@ import {
   type WaitingMessage,
   type WaitingQuery,
 } from '@wagate/db/queries/messages/waiting-messages'
+import { phoneForms } from '@wagate/shared/phone'
 import type { Available } from './recipient-lanes.ts'
 
 const readAhead = nextMessagesMax
@@ -88,7 +89,7 @@ export function makeWaitingList(
       const after = coverage.after(wanted)
       const [last, hasMore] = await Promise.all([
         queue.findLast(),
-        readMore({ exceptNumbers: [...numbers], without, limit, after }),
+        readMore({ exceptNumbers: [...numbers].flatMap(phoneForms), without, limit, after }),
       ])
       if (hasMore) exhausted = undefined
       else coverage.note({ wanted, atMs: startedAtMs, last, wasOfAll: after === undefined })

@@ -5,7 +5,9 @@ import type postgres from 'postgres'
  * SQL text: the forms under which WhatsApp may know a number, as `phoneForms` of packages/shared: itself, and the other one
  * or null. `number` is SQL. What is no number, such as a LID, has one form. For `FROM …, LATERAL`.
  */
-export function formsOf(number: string): string {
+export const formsOf = (number: string) => `(VALUES (${number}), (${otherFormOf(number)}))`
+
+function otherFormOf(number: string): string {
   const countries = [...new Set(addedDigits.map(({ country }) => country))].map((country) => {
     const cases = addedDigits
       .filter((plan) => plan.country === country)
@@ -15,8 +17,12 @@ export function formsOf(number: string): string {
       ])
     return `WHEN starts_with(${number}, '${country}') THEN CASE ${cases.join(' ')} END`
   })
-  return `(VALUES (${number}), (CASE ${countries.join(' ')} END))`
+  return `CASE ${countries.join(' ')} END`
 }
 
 /** `formsOf` as a part of a statement. */
 export const numberForms = (sql: postgres.Sql, number: string) => sql.unsafe(formsOf(number))
+
+/** SQL: the same text for all forms of a number. */
+export const subscriber = (sql: postgres.Sql, number: string) =>
+  sql.unsafe(`least(${number}, ${otherFormOf(number)})`)

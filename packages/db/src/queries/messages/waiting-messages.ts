@@ -2,6 +2,7 @@ import { mediaTypes } from '@wagate/shared/message-kinds'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { isToContact } from '../contacts/contacts.ts'
+import { subscriber } from '../contacts/number-forms.ts'
 import { dueMessages, dueMessagesOfRow, isRecent } from '../devices/due-messages.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
 import { numberedRows } from '../statements/rows.ts'
@@ -73,7 +74,7 @@ export async function listWaitingMessages(
     SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact" FROM messages JOIN (
       SELECT id, created_at FROM (
         SELECT id, created_at, seq, bool_or(${rest.reduce((all, other) => sql`${all} OR ${other}`, first)})
-          OVER (PARTITION BY number COLLATE "C" ORDER BY seq) AS is_behind
+          OVER (PARTITION BY ${subscriber(sql, 'number')} COLLATE "C" ORDER BY seq) AS is_behind
         FROM ${dueMessages(sql, deviceId, { where })} AS due
       ) AS lane
       WHERE NOT is_behind ${isOther}

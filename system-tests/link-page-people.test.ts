@@ -48,7 +48,7 @@ describe.skipIf(!browserPath)(title, () => {
   }
 
   it('leads with a code to copy on a phone, which cannot scan its own screen', async () => {
-    const sender = '15552084601'
+    const sender = '15552085601'
     const tab = await open({ sender }, { ...phone, permissions: ['clipboard-read', 'clipboard-write'] })
     const code = await shownCode(tab)
     const top = async (selector: string) => (await tab.page.locator(selector).boundingBox())?.y ?? Infinity
@@ -68,7 +68,7 @@ describe.skipIf(!browserPath)(title, () => {
   })
 
   it('says who asks, what it permits and for how long, also after a reload, and leads back', async () => {
-    const sender = '15552084602'
+    const sender = '15552085602'
     const asked = { sender, title: '<i>Shop</i> & Co', return_url: 'https://shop.example.com/linked?id=7' }
     const tab = await open(asked)
     for (const again of [false, true]) {
@@ -93,10 +93,10 @@ describe.skipIf(!browserPath)(title, () => {
   })
 
   it('names the sender where nothing says who asks', async () => {
-    const tab = await open({ sender: '15552084603', name: 'Front desk' })
+    const tab = await open({ sender: '15552085603', name: 'Front desk' })
     await tab.untilQr()
     expect(await tab.page.locator('#asker').textContent()).toBe(
-      'Front desk asks you to link your WhatsApp number +15552084603.',
+      'Front desk asks you to link your WhatsApp number +15552085603.',
     )
   })
 
@@ -105,7 +105,7 @@ describe.skipIf(!browserPath)(title, () => {
     ['ar', 'ar', 'rtl', 'في انتظار المسح.', 'ربط واتساب'],
     ['sv', 'en', 'ltr', 'Waiting for the scan.', 'Link WhatsApp'],
   ])('speaks the language of the browser (%s)', async (locale, lang, dir, said, heading) => {
-    const tab = await open({ sender: '15552084604', title: 'Shop' }, { locale })
+    const tab = await open({ sender: '15552085604', title: 'Shop' }, { locale })
     await tab.untilStatus(said)
     expect(await tab.page.evaluate('[document.documentElement.lang, document.documentElement.dir]')).toEqual([
       lang,
@@ -128,7 +128,7 @@ describe.skipIf(!browserPath)(title, () => {
   })
 
   it('shows a sign and what to do where nothing more can be done', async () => {
-    const { body } = await gateway.call('create-link', { sender: '15552084605' })
+    const { body } = await gateway.call('create-link', { sender: '15552085605' })
     const first = await openUrl(String(body.url))
     await first.untilQr()
     const second = await openUrl(String(body.url))
@@ -139,7 +139,7 @@ describe.skipIf(!browserPath)(title, () => {
   })
 
   it('draws no frame around a heading that has the focus', async () => {
-    const tab = await open({ sender: '15552084606' })
+    const tab = await open({ sender: '15552085606' })
     await tab.untilQr()
     const outlineOf = (selector: string) =>
       tab.page.evaluate<string>(

@@ -4,8 +4,8 @@ export const contactMutants: Mutant[] = [
   {
     name: 'two lanes for a number and its LID',
     file: 'apps/worker/src/outbox/recipient-lanes.ts',
-    text: 'return number === null ? recipient : phoneJid(number)',
-    replacement: 'return number === null ? recipient : recipient',
+    text: 'return number === null ? laneOfAddress(recipient) : laneOfAddress(phoneJid(number))',
+    replacement: 'return laneOfAddress(recipient)',
     test: {
       file: 'apps/worker/test/contact-lanes.test.ts',
       title: 'messages to a number and to its LID are in one lane, each to its own address',

@@ -1,4 +1,5 @@
-import { byId, drawer, el, fileSize, shortTime } from './dom.js'
+import { byId, drawer, el, shortTime } from './dom.js'
+import { hasFile, mediaElement, mediaLine } from './media.js'
 
 /** Groups what a handset shows by the other side, newest chat first. */
 export function threadsOf(entries) {
@@ -29,11 +30,11 @@ export function conversationColumn({ back, reply, markRead }) {
       ...(other ? frame(number, other) : [el('p', { class: 'empty' }, 'Choose a chat.')]),
     )
   })
-  const drawBubbles = drawer(({ entries }) => {
+  const drawBubbles = drawer(({ number, entries }) => {
     const bubbles = byId('bubbles')
     if (!bubbles) return
     const isAtEnd = bubbles.scrollHeight - bubbles.scrollTop - bubbles.clientHeight < 60
-    bubbles.replaceChildren(...entries.map(bubble))
+    bubbles.replaceChildren(...entries.map((entry) => bubble(entry, number)))
     if (isAtEnd) bubbles.scrollTop = bubbles.scrollHeight
     byId('mark-read').hidden = !entries.some((entry) => entry.status === 'received')
   })
@@ -92,12 +93,14 @@ export function conversationColumn({ back, reply, markRead }) {
   }
 }
 
-function bubble(entry) {
+function bubble(entry, number) {
   const text = entry.text ?? entry.caption
   return el(
     'li',
     { class: `bubble ${entry.direction}` },
-    entry.type !== 'text' && el('span', { class: 'media' }, mediaLine(entry)),
+    hasFile(entry)
+      ? mediaElement(entry, number)
+      : entry.type !== 'text' && el('span', { class: 'media' }, mediaLine(entry)),
     text ?? (entry.type === 'text' ? '🔒 encrypted' : ''),
     el(
       'span',
@@ -106,12 +109,6 @@ function bubble(entry) {
       entry.direction === 'out' && ticks(entry.status),
     ),
   )
-}
-
-function mediaLine(entry) {
-  return [entry.type, entry.mime, entry.size === null ? null : fileSize(entry.size)]
-    .filter(Boolean)
-    .join(' · ')
 }
 
 function ticks(status) {

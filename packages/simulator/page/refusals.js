@@ -13,12 +13,11 @@ const failures = [
 export function refusalForm(refuse) {
   const code = el(
     'select',
-    { 'aria-label': 'Error of the logins' },
+    {},
     ...failures.map(([value, meaning]) => el('option', { value }, `${value} ${meaning}`)),
   )
   const seconds = el('input', {
-    'aria-label': 'Seconds',
-    placeholder: 'Seconds',
+    placeholder: 'no end',
     inputmode: 'numeric',
     autocomplete: 'off',
   })
@@ -30,8 +29,13 @@ export function refusalForm(refuse) {
   return el(
     'form',
     { class: 'refusal', onsubmit: submit },
-    code,
-    seconds,
+    el(
+      'p',
+      { class: 'hint' },
+      'Let WhatsApp refuse the logins of this phone’s linked devices, to see what the gateway does:',
+    ),
+    el('label', {}, 'Error', code),
+    el('label', {}, 'Seconds', seconds),
     el('button', { class: 'quiet', type: 'submit' }, 'Refuse logins'),
   )
 }

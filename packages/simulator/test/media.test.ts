@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { AnyMessageContent } from 'baileys'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
@@ -65,3 +66,47 @@ test.each([
     size: bytes.length,
   })
 })
+
+const bytes = randomBytes(50)
+const fileName = 'Rechnung "für" 1.pdf'
+
+test.each([
+  { mimetype: 'image/png', content: { image: bytes, jpegThumbnail: '' }, type: 'image/png', way: 'inline' },
+  { mimetype: 'audio/ogg; codecs=opus', content: { audio: bytes }, type: 'audio/ogg', way: 'inline' },
+  { mimetype: 'video/mp4', content: { video: bytes, jpegThumbnail: '' }, type: 'video/mp4', way: 'inline' },
+  {
+    mimetype: 'text/html',
+    content: { document: bytes, fileName },
+    type: 'application/octet-stream',
+    way: 'attachment',
+  },
+  {
+    mimetype: 'image/svg+xml',
+    content: { image: bytes, jpegThumbnail: '' },
+    type: 'application/octet-stream',
+    way: 'attachment',
+  },
+])(
+  'shows the file of a message of the type $mimetype, which runs nothing',
+  async ({ mimetype, content, type, way }) => {
+    const to = newNumber()
+    const { ack } = await companion.send(to, { ...content, mimetype } as AnyMessageContent)
+    await ack
+    await eventually(() => sim.messages(to).length).toBe(1)
+    const { wa_message_id: id, from } = sim.messages(to)[0] ?? { wa_message_id: '', from: '' }
+    const open = (query: string) => fetch(`${sim.controlUrl}/chats/${to}/media?${query}`)
+    const answer = await open(`wa_message_id=${id}&from=${from}`)
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true)
+    expect(answer.headers.get('content-type')).toBe(type)
+    expect(answer.headers.get('content-disposition')).toMatch(new RegExp(`^${way};`))
+    expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    if ('document' in content) {
+      expect(answer.headers.get('content-disposition')).toContain("UTF-8''Rechnung%20%22f%C3%BCr%22%201.pdf")
+      expect(sim.timeline(to)).toMatchObject([{ filename: fileName }])
+    }
+    const sent = await fetch(`${sim.controlUrl}/chats/${from}/media?wa_message_id=${id}`)
+    expect(Buffer.from(await sent.arrayBuffer()).equals(bytes)).toBe(true)
+    expect((await open(`wa_message_id=${id}`)).status).toBe(404)
+    expect((await open(`wa_message_id=x&from=${from}`)).status).toBe(404)
+  },
+)

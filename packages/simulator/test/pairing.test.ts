@@ -84,7 +84,10 @@ test('refuses a QR that no companion shows, and one that is scanned twice', asyn
   await expect(sim.scan({ qr: 'ref,noise,identity,secret,1', number })).rejects.toThrow(
     'unknown or has expired',
   )
-  await expect(sim.scan({ qr: 'not a QR', number })).rejects.toThrow('neither text nor a PNG')
+  await expect(sim.scan({ qr: 'not a QR', number })).rejects.toThrow(
+    'This is not the text of a WhatsApp QR code. It begins with',
+  )
+  await expect(sim.scan({ qr: 'data:image/jpeg;base64,/9j/4AAQ', number })).rejects.toThrow('not a PNG')
   const companion = new Companion(sim)
   const qr = await companion.until(() => companion.qr, 'a QR')
   const first = sim.scan({ qr, number })

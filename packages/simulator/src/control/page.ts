@@ -14,6 +14,7 @@ const scripts = [
   'phones.js',
   'refusals.js',
   'conversation.js',
+  'media.js',
   'scan.js',
   'mailbox.js',
 ]
@@ -27,7 +28,7 @@ const files = new Map([
 const headers = {
   'cache-control': 'no-cache',
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; media-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }

@@ -4,6 +4,8 @@ import { SimulatorError } from '../network/simulator-error.ts'
 import type { QrContent } from '../stanzas/pairing.ts'
 
 const fields = 5
+const notOfWhatsApp =
+  'This is not the text of a WhatsApp QR code. It begins with https://wa.me/settings/linked_devices# or 2@, and has five parts, separated by commas.'
 
 /** Reads a QR code from its text or a PNG (base64 or data URL). */
 export function readQr(qr: string): QrContent {
@@ -12,9 +14,7 @@ export function readQr(qr: string): QrContent {
   const payload = text.includes('#') ? text.slice(text.indexOf('#') + 1) : text
   const [ref, noiseKey, identityKey, advSecret] = payload.split(',')
   if (!ref || !noiseKey || !identityKey || !advSecret) {
-    throw new SimulatorError(
-      'The QR code is not one of WhatsApp. Its text has five parts, separated by commas.',
-    )
+    throw new SimulatorError(notOfWhatsApp)
   }
   return { ref, noiseKey, identityKey, advSecret }
 }
@@ -25,18 +25,24 @@ function looksLikeText(qr: string): boolean {
 
 function decodePng(encoded: string): string {
   const base64 = encoded.startsWith('data:') ? encoded.slice(encoded.indexOf(',') + 1) : encoded
-  const image = parsePng(Buffer.from(base64, 'base64'))
+  if (encoded.startsWith('data:') && !base64.startsWith(pngBegins))
+    throw new SimulatorError('The picture is not a PNG. Send a PNG.')
+  const image = parsePng(base64)
   const found = readCode(new Uint8ClampedArray(image.data), image.width, image.height)
   if (!found)
     throw new SimulatorError('The picture contains no readable QR code. Send a sharp PNG of the whole code.')
   return found.data
 }
 
-function parsePng(bytes: Buffer): PNG {
+/** The beginning of every PNG, in base64. */
+const pngBegins = 'iVBORw0KGgo'
+
+function parsePng(base64: string): PNG {
+  if (!base64.startsWith(pngBegins)) throw new SimulatorError(notOfWhatsApp)
   try {
-    return PNG.sync.read(bytes)
+    return PNG.sync.read(Buffer.from(base64, 'base64'))
   } catch {
-    throw new SimulatorError('The QR code is neither text nor a PNG. Send one of them.')
+    throw new SimulatorError('The PNG cannot be read. Send the whole picture.')
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Mail } from '../mail/mailbox.ts'
 import type { Network } from '../network/network.ts'
 import type { LogEntry, LoginEntry, LookupEntry, UnknownEntry } from '../network/recent-log.ts'
+import { type MediaActions, mediaActions } from './media-actions.ts'
 
 /** What the network has seen, the newest last. */
-export type RecordActions = {
+export type RecordActions = MediaActions & {
   log: () => LogEntry[]
   logins: () => LoginEntry[]
   lookups: () => LookupEntry[]
@@ -19,5 +20,6 @@ export function recordActions(network: Network): RecordActions {
     lookups: () => network.lookups.entries(),
     unknown: () => network.unknown.entries(),
     mails: () => network.mails,
+    ...mediaActions(network),
   }
 }

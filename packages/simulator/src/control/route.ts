@@ -8,4 +8,6 @@ export type Route = {
   /** The names in the query. */
   query?: readonly string[]
   ndjson?: true
+  /** The result is a ShownFile, answered as it is. */
+  file?: true
 } & ({ method: 'GET' | 'DELETE' } | { method: 'POST'; fields: readonly string[] })

@@ -51,6 +51,19 @@ const routes: Route[] = [
     run: ({ actions, params }) => actions.timeline(digits(params[0])),
   },
   {
+    method: 'GET',
+    path: /^\/chats\/([^/]+)\/media$/,
+    query: ['wa_message_id', 'from'],
+    file: true,
+    run: ({ actions, params, query }) => {
+      const from = query.get('from')
+      return actions.media(digits(params[0]), {
+        wa_message_id: query.get('wa_message_id') ?? '',
+        ...(from && { from: digits(from) }),
+      })
+    },
+  },
+  {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/send$/,
     fields: ['to', ...writtenFields],

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { refuseUnknownFields } from '../network/known-fields.ts'
 import { SimulatorError } from '../network/simulator-error.ts'
 import type { Actions } from './actions.ts'
+import type { ShownFile } from './media-actions.ts'
 import { servePage } from './page.ts'
 import { readBody } from './read-body.ts'
 import { findRoute } from './routes.ts'
@@ -27,6 +28,7 @@ async function answer(actions: Actions, request: IncomingMessage, response: Serv
   refuseUnknownFields(body, route.method === 'POST' ? route.fields : [], 'The body')
   refuseUnknownFields(Object.fromEntries(url.searchParams), route.query ?? [], 'The query')
   const result = await route.run({ actions, params: route.params, query: url.searchParams, body })
+  if (route.file) return sendFile(response, result as ShownFile)
   if (Array.isArray(result) && route.ndjson) {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' })
     for (const line of result) response.write(`${JSON.stringify(line)}\n`)
@@ -43,6 +45,25 @@ function refuseOtherSites(request: IncomingMessage): void {
   if (!isLocal || (origin !== undefined && origin !== `http://${host}`)) {
     throw new SimulatorError('Requests from other sites are refused. Call the simulator directly.', 403)
   }
+}
+
+/** Types that a browser shows without running anything. Others are downloads. */
+const shownTypes = /^(image\/(png|jpeg|webp|gif)|audio\/[\w.+-]+|video\/[\w.+-]+)$/
+
+/** Contacts choose the bytes and the type: nothing of it may run in the page. */
+function sendFile(response: ServerResponse, { body, mime, filename }: ShownFile): void {
+  const [type = ''] = (mime ?? '').toLowerCase().split(';')
+  const isShown = shownTypes.test(type)
+  const name = encodeURIComponent((filename ?? 'file').toWellFormed())
+  response
+    .writeHead(200, {
+      'content-type': isShown ? type : 'application/octet-stream',
+      'content-disposition': `${isShown ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, max-age=3600',
+    })
+    .end(body)
 }
 
 function sendError(response: ServerResponse, error: unknown): void {

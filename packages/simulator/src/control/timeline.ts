@@ -9,6 +9,8 @@ export type TimelineEntry = {
   caption: string | null
   mime: string | null
   size: number | null
+  /** Of a document. */
+  filename: string | null
   at: string
   status: 'sent' | 'delivered' | 'read' | 'received'
 }
@@ -18,7 +20,7 @@ const entriesMax = 500
 /** The most recent messages of a handset in both directions, oldest first, as on its screen. */
 export function timeline(phone: Phone): TimelineEntry[] {
   const received = [...phone.chat.received.values()].slice(-entriesMax).map(
-    ({ message, read }): TimelineEntry => ({
+    ({ message, read, media }): TimelineEntry => ({
       direction: 'in',
       with: message.from,
       wa_message_id: message.wa_message_id,
@@ -27,13 +29,15 @@ export function timeline(phone: Phone): TimelineEntry[] {
       caption: message.caption,
       mime: message.mime,
       size: message.size,
+      filename: media?.filename ?? null,
       at: message.received_at,
       status: read ? 'read' : 'received',
     }),
   )
   const sent = [...phone.chat.sent.values()].slice(-entriesMax).map(
-    ({ to, sent_at, plaintext: _, media: __, ...shown }): TimelineEntry => ({
+    ({ to, sent_at, plaintext: _, media, ...shown }): TimelineEntry => ({
       direction: 'out',
+      filename: media?.filename ?? null,
       with: to,
       at: sent_at,
       ...shown,

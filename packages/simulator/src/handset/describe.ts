@@ -42,7 +42,7 @@ async function describeContent(network: Network, content: proto.IMessage): Promi
 
 type FoundMedia = {
   type: MediaType
-  content: MediaReference & { mimetype?: string | null; caption?: string | null }
+  content: MediaReference & { mimetype?: string | null; caption?: string | null; fileName?: string | null }
 }
 
 function findMedia(content: proto.IMessage): FoundMedia | undefined {
@@ -56,8 +56,10 @@ function findMedia(content: proto.IMessage): FoundMedia | undefined {
 
 /** Where the file of a message is. */
 export function mediaOf(message: proto.IMessage): KnownMedia | undefined {
-  const { directPath, mediaKey } = findMedia(normalizeMessageContent(message) ?? message)?.content ?? {}
-  return directPath && mediaKey ? { directPath: pathOf(directPath), mediaKey } : undefined
+  const found = findMedia(normalizeMessageContent(message) ?? message)
+  const { directPath, mediaKey, fileName } = found?.content ?? {}
+  if (!directPath || !mediaKey) return undefined
+  return { directPath: pathOf(directPath), mediaKey, ...(fileName && { filename: fileName }) }
 }
 
 async function describeMedia(network: Network, { type, content }: FoundMedia): Promise<Description> {

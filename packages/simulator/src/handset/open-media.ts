@@ -25,15 +25,23 @@ export async function openMedia(
   const file = findFile(network, pathOf(media.directPath ?? ''))
   if (typeof file === 'number' || !media.mediaKey || file.length <= macBytes) return undefined
   if (!isHash(media.fileEncSha256, file)) return undefined
-  const { iv, cipherKey, macKey } = await getMediaKeys(media.mediaKey, type)
+  const plaintext = await decryptMedia(file, { type, mediaKey: media.mediaKey })
+  if (!plaintext || !isHash(media.fileSha256, plaintext)) return undefined
+  return { sha256: createHash('sha256').update(plaintext).digest('hex'), size: plaintext.length }
+}
+
+/** The file behind a ciphertext of the media host. Undefined when the key does not fit. */
+export async function decryptMedia(
+  file: Buffer,
+  { type, mediaKey }: { type: string; mediaKey: Uint8Array },
+): Promise<Buffer | undefined> {
+  const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, type as MediaType)
   if (!iv || !cipherKey || !macKey) return undefined
   const ciphertext = file.subarray(0, -macBytes)
   const mac = createHmac('sha256', macKey).update(iv).update(ciphertext).digest().subarray(0, macBytes)
   if (!timingSafeEqual(mac, file.subarray(-macBytes))) return undefined
   const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv)
-  const plaintext = Buffer.concat([decipher.update(ciphertext), decipher.final()])
-  if (!isHash(media.fileSha256, plaintext)) return undefined
-  return { sha256: createHash('sha256').update(plaintext).digest('hex'), size: plaintext.length }
+  return Buffer.concat([decipher.update(ciphertext), decipher.final()])
 }
 
 function isHash(expected: Uint8Array | null | undefined, bytes: Buffer): boolean {

@@ -22,8 +22,8 @@ export type ReceivedMessage = {
 /** Where a receipt for a received message goes. */
 type Origin = { number: string; device: number; addressedAs: string }
 
-/** Where the file of a message is, and the key to it. */
-export type KnownMedia = { directPath: string; mediaKey: Uint8Array }
+/** Where the file of a message is, the key to it, and its name, which documents have. */
+export type KnownMedia = { directPath: string; mediaKey: Uint8Array; filename?: string }
 
 /** `secret`: with which reactions to it and edits of it are encrypted, base64. */
 export type Received = {

@@ -15,7 +15,10 @@ import { operationGroups, operations } from './operations.ts'
 import { docsFiles } from './pages/docs-page.ts'
 import { answerFile } from './pages/page-file.ts'
 import { installationFile, operationPages, pageFiles } from './pages/pages.ts'
+import { orNearest } from './parameters/nearest-name.ts'
 import { answerMedia } from './received-media/answer-media.ts'
+
+const operationNames = operations.map(({ name }) => name)
 
 export function makeApp(gateway: Gateway): Hono<{ Bindings: HttpBindings }> {
   const { context, reception, metrics } = gateway
@@ -67,7 +70,9 @@ export function makeApp(gateway: Gateway): Hono<{ Bindings: HttpBindings }> {
 
   app.notFound((c) =>
     respond(c, async () => {
-      throw new AppError('not_found', 'No such path.')
+      // Not the path itself, which may contain a key.
+      const nearest = orNearest(c.req.path.replace(/^\/(?:api\/)?/, ''), operationNames, (name) => `/${name}`)
+      throw new AppError('not_found', `No such path${nearest || '.'} All operations are at /docs.`)
     }),
   )
   return app

@@ -76,9 +76,9 @@ describe('set-device', () => {
     [{ rate_per_minute: 'fast' }, 'rate_per_minute'],
     [{ rate_per_minute: 1.5 }, 'rate_per_minute'],
     [{ burst: 0 }, 'burst'],
-    [{ daily_cap: '' }, 'daily_cap'],
+    [{ daily_cap: ' ' }, 'daily_cap'],
     [{ new_contacts_per_day: -1 }, 'new_contacts_per_day'],
-    [{ name: '' }, 'name'],
+    [{ name: 5 }, 'name'],
     [{ name: 'x'.repeat(191) }, 'name'],
   ])('refuses %j', async (given, parameter) => {
     const { account, sender } = await createSender(gateway)

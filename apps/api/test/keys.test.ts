@@ -74,7 +74,7 @@ describe('create-key', () => {
   test.each([
     { expiry: '2020-01-01T00:00:00Z' },
     { expiry: 'never' },
-    { name: '' },
+    { name: 5 },
     { name: 'x'.repeat(191) },
   ])('refuses %j', async (wrong) => {
     const account = await gateway.createAccount()

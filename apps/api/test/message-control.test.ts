@@ -35,7 +35,7 @@ async function countBlobs(messageId: string): Promise<number> {
 describe.each(['/message-status', '/cancel-message'])('%s', (path) => {
   test.each([undefined, '', 'x', '1', 5])('refuses the id %j', async (message_id) => {
     const account = await gateway.createAccount()
-    const code = message_id === undefined ? 'missing_parameter' : 'invalid_parameter'
+    const code = (message_id ?? '') === '' ? 'missing_parameter' : 'invalid_parameter'
     expect(await account.post(path, { message_id })).toMatchObject({ status: 400, body: { code } })
   })
 

@@ -207,14 +207,14 @@ test('messages of another account are never returned', async () => {
 test.each([
   { limit: '0' },
   { limit: '201' },
-  { limit: '' },
+  { limit: ' ' },
   { limit: 'all' },
   { before: 'x' },
   { before: '1' },
   { sender: 'x' },
   { number: '1' },
   { status: 'lost' },
-  { status: '' },
+  { status: ' ' },
 ])('refuses %j', async (query) => {
   expect(await gateway.admin.get('/messages', query as unknown as Record<string, string>)).toMatchObject({
     status: 400,

@@ -233,8 +233,8 @@ test('returns 503 at once without Redis and does not change the desired state', 
 
 test.each([
   { sender: 'x' },
-  { sender: '4915112345678', force: 'yes' },
-  { sender: '4915112345678', name: '' },
+  { sender: '4915112345678', force: 'sure' },
+  { sender: '4915112345678', name: 5 },
 ])('refuses %j', async (given) => {
   const account = await gateway.createAccount()
   expect(await account.post('/generate-qr', given)).toMatchObject({

@@ -65,12 +65,10 @@ async function getPrincipal(
     if (principal) return principal
     if (isOfSession(key)) throw new AppError('session_ended', 'You are signed out. Sign in again.')
     const network = clientNetwork(findClientAddress())
-    await charge([{ limiter: limits.failedKeys, key: network }], responseHeaders, tooManyInvalid)
+    await charge([{ limiter: limits.failedKeys, key: network }], responseHeaders)
     throw new AppError('invalid_api_key', 'The API key is not valid.')
   })
 }
-
-const tooManyInvalid = 'Too many requests with invalid API keys. Try again later.'
 
 /** A person with a link, or a page with a token, must not use up what the programs of the account need. */
 function chargesOf({ link, streamToken, keyId, accountId }: Principal, limits: Limits): Charge[] {

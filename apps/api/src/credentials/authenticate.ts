@@ -40,7 +40,7 @@ export async function authenticate(
     : undefined
   const hasParameters = raw.method === 'POST' && !operation.takesFile
   const body = hasParameters ? await readBody(raw, { bytesMax, admission }) : []
-  const key = getKey(outside, body)
+  const key = getKey(outside, body, raw.headers.get('authorization'))
   const principal = early ?? (await admitCaller(reception, operation, request, key))
   // Not `key`, which is never the secret of a session.
   return { principal, key: outside ?? key, body }

@@ -38,13 +38,20 @@ export function refuseQuery({ searchParams }: RequestUrl): void {
 }
 
 /** The key of a request whose body has been read. Throws `missing_api_key`. */
-export function getKey(outsideBody: string | undefined, body: [name: string, value: unknown][]): string {
+export function getKey(
+  outsideBody: string | undefined,
+  body: [name: string, value: unknown][],
+  authorization: string | null,
+): string {
   const inBody = body.filter(([name]) => name === 'api_key').map(([, value]) => value)
   const key = oneOf([outsideBody, ...inBody])
   if (key === undefined) {
+    // Of these alone: what is not a scheme may be a key.
+    const scheme = /^(basic|digest|token|apikey|jwt|negotiate)(?= )/i.exec(authorization ?? '')?.[0]
+    const given = scheme === undefined ? '' : ` Authorization: ${scheme} is not supported.`
     throw new AppError(
       'missing_api_key',
-      'An API key is required, in the header x-api-key or as the parameter api_key.',
+      `An API key is required, in the header x-api-key, as Authorization: Bearer, or as the parameter api_key.${given}`,
     )
   }
   return key

@@ -14,6 +14,10 @@ export type Credential = 'key' | 'stream-token' | LinkHolder['credential']
 /** Throws `account_expired`. */
 export function refuseExpired({ accountExpiresAt }: Principal): void {
   if (accountExpiresAt && accountExpiresAt.getTime() <= Date.now()) {
-    throw new AppError('account_expired', 'The account has expired.')
+    const since = accountExpiresAt.toISOString()
+    throw new AppError(
+      'account_expired',
+      `The account has expired on ${since} and is read-only. An ADMIN of the gateway can extend it with update-user.`,
+    )
   }
 }

@@ -34,19 +34,26 @@ export async function getDevice(
       details: [{ parameter: 'device_id', message }],
     })
   }
-  const device =
-    device_id === id
-      ? await findDevice(
-          context.db,
-          principal.accountId,
-          { deviceId: device_id, sender },
-          context.config.devices.statusGraceMs,
-        )
-      : undefined
-  if (!device) throw deviceNotFound()
-  return device
+  const find = (deviceId: number | undefined, ofSender: string | undefined) =>
+    findDevice(
+      context.db,
+      principal.accountId,
+      { deviceId, sender: ofSender },
+      context.config.devices.statusGraceMs,
+    )
+  const device = device_id === id ? await find(device_id, sender) : undefined
+  if (device) return device
+  if (device_id !== id) throw deviceNotFound('device_id and id name different devices.')
+  if (device_id !== undefined && !(await find(device_id, undefined)))
+    throw deviceNotFound('The account has no device with this ID. devices shows the IDs.')
+  if (sender !== undefined && !(await find(undefined, sender))) {
+    throw deviceNotFound(
+      `The account has no sender ${sender}. Check the number with devices, or add it with create-device.`,
+    )
+  }
+  throw deviceNotFound('sender and device_id name different devices.')
 }
 
-export function deviceNotFound(): AppError {
-  return new AppError('device_not_found', 'The account has no such device.')
+export function deviceNotFound(sentence = 'The account has no such device.'): AppError {
+  return new AppError('device_not_found', sentence)
 }

@@ -1,5 +1,6 @@
 import type { Allowance, RateLimiter } from '@wagate/queue/rate-limits'
 import { AppError } from '../errors/app-error.ts'
+import { type BucketName, bucketGuide } from './limit-guide.ts'
 import type { Limits } from './limits.ts'
 
 /** A token bucket to take a token from. Unlimited without a limiter. */
@@ -14,11 +15,7 @@ type ChargedLimit = { limiter: RateLimiter; allowance: Allowance }
  * Takes a token from each bucket in turn, up to the first empty one, and describes the bucket with the fewest tokens left
  * in the response headers (draft-ietf-httpapi-ratelimit-headers-10). Throws `rate_limited`.
  */
-export async function charge(
-  charges: Charge[],
-  responseHeaders: Record<string, string>,
-  refusal = 'Too many requests. Try again later.',
-): Promise<void> {
+export async function charge(charges: Charge[], responseHeaders: Record<string, string>): Promise<void> {
   let tightest: ChargedLimit | undefined
   for (const { limiter, key } of charges) {
     if (!limiter) continue
@@ -31,10 +28,29 @@ export async function charge(
   addTo(responseHeaders, tightest)
   const { isAllowed, resetMs } = tightest.allowance
   if (isAllowed) return
-  throw new AppError('rate_limited', refusal, {
-    limit: tightest.limiter.policy.name,
+  const { policy } = tightest.limiter
+  throw new AppError('rate_limited', sentenceOf(policy), {
+    limit: policy.name,
     retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1000)),
   })
+}
+
+const spans: Record<number, string> = {
+  60: 'a minute',
+  600: 'in 10 minutes',
+  900: 'in 15 minutes',
+  3600: 'an hour',
+  86400: 'a day',
+}
+
+/** `Too many requests: at most 50 requests a second for one API key. Wait for the seconds in Retry-After.` */
+function sentenceOf({ name, quota, windowSeconds }: RateLimiter['policy']): string {
+  const [what, forWhom] = bucketGuide[name as BucketName]
+  const span = spans[windowSeconds]
+  const rate = span
+    ? `${quota.toLocaleString('en')} ${what} ${span}`
+    : `${Math.round(quota / windowSeconds)} ${what} a second`
+  return `Too many requests: at most ${rate} ${forWhom}. Wait for the seconds in Retry-After.`
 }
 
 function addTo(

@@ -49,3 +49,36 @@ export const limitGuide = {
 } as const
 
 export type LimitName = keyof typeof limitGuide
+
+/** What a token of each bucket stands for, and who has the bucket, for the sentence of a refusal. */
+export const bucketGuide = {
+  default: ['requests', 'for one API key'],
+  account: ['requests', 'for all API keys of the account'],
+  'failed-keys': ['invalid keys, links and tokens', 'for one client network'],
+  link: ['requests', 'for one one-time link'],
+  'stream-token': ['requests', 'for one stream token'],
+  'media-link': ['requests', 'for one link to a received file'],
+  'account-links': ['requests', 'for all links and stream tokens of the account'],
+  'account-changes': ['changes', 'of one account'],
+  'create-user': ['new accounts', 'for one ADMIN'],
+  mails: ['mails', 'for one client network'],
+  'mails-to-address': ['mails', 'to one address'],
+  'mails-to-mailbox': ['mails', 'to one mailbox'],
+  'account-mails': ['mails to new addresses', 'for one account'],
+  'sign-in': ['passwords', 'for one client network'],
+  'sign-in-address': ['passwords', 'for one address or account, from one client network'],
+  'sign-in-account': ['passwords', 'for one address or account'],
+  'create-link': ['one-time links', 'for one account'],
+  'create-stream-token': ['stream tokens', 'for one account'],
+  'generate-qr': ['QR codes and pairing codes', 'for one sender'],
+  'account-generate-qr': ['QR codes and pairing codes', 'for all senders of the account'],
+  'account-pair-code': ['pairing codes', 'for one account'],
+  'link-generate-qr': ['QR codes', 'for one one-time link'],
+  'link-pair-code': ['pairing codes', 'for one one-time link'],
+  'restart-session': ['restarts', 'for one sender'],
+  'replay-webhook': ['replays of a time range or of failed requests', 'for one account'],
+  'replay-event': ['replays of single events', 'for one account'],
+  'test-webhook': ['tests of webhooks', 'for one account'],
+} as const satisfies Partial<Record<LimitName, readonly [what: string, forWhom: string]>>
+
+export type BucketName = keyof typeof bucketGuide

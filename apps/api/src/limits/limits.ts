@@ -1,6 +1,6 @@
 import type { RateLimiter, RateLimits } from '@wagate/queue/rate-limits'
 import type { Config } from '../config.ts'
-import type { LimitName } from './limit-guide.ts'
+import type { BucketName } from './limit-guide.ts'
 
 /** Undefined is unlimited. */
 export type Limits = {
@@ -63,13 +63,13 @@ export type Limits = {
 const [minuteSeconds, hourSeconds, daySeconds] = [60, 3600, 86_400]
 
 export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']): Limits {
-  const per = (windowSeconds: number) => (name: LimitName, quota: number) =>
+  const per = (windowSeconds: number) => (name: BucketName, quota: number) =>
     quota === 0 ? undefined : makeLimiter({ name, quota, windowSeconds })
   const [perMinute, perDay] = [per(minuteSeconds), per(daySeconds)]
-  const perSecond = (name: LimitName, { perSecond, burst }: { perSecond: number; burst: number }) =>
+  const perSecond = (name: BucketName, { perSecond, burst }: { perSecond: number; burst: number }) =>
     perSecond === 0 ? undefined : makeLimiter({ name, quota: burst, windowSeconds: burst / perSecond })
   /** Unlimited together with the requests of keys. */
-  const perHolder = (name: LimitName) => perMinute(name, limits.requests.perSecond === 0 ? 0 : 60)
+  const perHolder = (name: BucketName) => perMinute(name, limits.requests.perSecond === 0 ? 0 : 60)
   return {
     requests: perSecond('default', limits.requests),
     accountRequests: perSecond('account', limits.accountRequests),

@@ -29,7 +29,7 @@ export function toAcceptedMessage(message: NewMessage, result: StoreResult | und
       return { messageId, deviceId, status, isReplay: true, away: null, contact }
     }
     case 'sender_not_found':
-      throw senderNotFound()
+      throw senderNotFound(message.sender)
     case 'sender_not_connected':
       throw senderNotConnected()
     case 'sender_blocked':

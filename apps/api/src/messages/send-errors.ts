@@ -1,7 +1,10 @@
 import { AppError } from '../errors/app-error.ts'
 
-export function senderNotFound(): AppError {
-  return new AppError('sender_not_found', 'The account has no such sender.')
+export function senderNotFound(sender: string): AppError {
+  return new AppError(
+    'sender_not_found',
+    `The account has no sender ${sender}. Check the number with devices, or add it with create-device.`,
+  )
 }
 
 /** `reason` is the status reason of the sender. */

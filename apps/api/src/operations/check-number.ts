@@ -50,7 +50,7 @@ export const checkNumber = defineOperation({
     if (number === null)
       throw new AppError('number_unknown', 'WhatsApp has not told the phone number of this contact.')
     const found = await findSender(call.context.db, call.principal.accountId, sender)
-    if (!found) throw senderNotFound()
+    if (!found) throw senderNotFound(sender)
     if (!found.isLinked) throw senderNotConnected()
     const { jid } = await awaitNumberCheck(call, found.deviceId, number)
     return { ...toContactFields(contact), number, exists: jid !== null, ...(jid !== null && { jid }) }

@@ -71,7 +71,7 @@ async function request(
     const { key } = await getContact(db, accountId, { number, lid })
     const found = await requestReadOfChat(db, accountId, { sender, key })
     if (found) return found
-    throw senderNotFound()
+    throw senderNotFound(sender)
   }
   throw new AppError('missing_parameter', 'Give either message_id, or sender and number or lid.', {
     details: [{ parameter: 'message_id', message: 'or sender and number are required, and not both' }],

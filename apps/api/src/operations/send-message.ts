@@ -15,7 +15,12 @@ export const sendMessage = defineOperation({
   summary: 'Send a text message from a connected sender',
   methods: ['GET', 'POST'],
   changes: true,
-  parameters: z.object({ ...sendParameters, message: text(4096).describe('Text of the message') }),
+  parameters: z.object({
+    ...sendParameters,
+    message: text(4096)
+      .refine((message) => /\S/.test(message), 'must not consist of white space alone')
+      .describe('Text of the message'),
+  }),
   fields: z.object(sendFields),
   errors: sendErrors,
   example: { given: { ...exampleAddress, message: 'Your order is on its way.' }, answer: exampleSent },

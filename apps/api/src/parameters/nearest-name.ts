@@ -2,7 +2,8 @@ import { closestMatch } from 'leven'
 
 /** Longer texts are no misspelled names, and take long to compare. */
 const charsMax = 40
-const knownMax = 40
+/** More than there are operations or types of events. */
+const knownMax = 200
 
 /** The known name that a person may have meant, such as `send_at` for `sendAt` or `message.received` for `message.recieved`. */
 export function findNearest(given: string, known: readonly string[]): string | undefined {
@@ -21,9 +22,9 @@ export function bare(name: string): string {
 }
 
 /** `: did you mean a?` */
-export function orNearest(given: string, known: readonly string[]): string {
+export function orNearest(given: string, known: readonly string[], write = (name: string) => name): string {
   const nearest = findNearest(given, known)
-  return nearest === undefined ? '' : `: did you mean ${nearest}?`
+  return nearest === undefined ? '' : `: did you mean ${write(nearest)}?`
 }
 
 /** What a caller wrote, short enough and plain enough for a sentence. */

@@ -29,7 +29,12 @@ export async function admitMediaReader(
   const { id, expires = '', signature } = parse(collectParameters(url.searchParams, []))
   if (signature === undefined) {
     const outside = findKeyOutsideBody(raw, url, { allowQuery: allowsQuery })
-    const { accountId } = await admitCaller(admission, { changes: false }, request, getKey(outside, []))
+    const { accountId } = await admitCaller(
+      admission,
+      { changes: false },
+      request,
+      getKey(outside, [], request.raw.headers.get('authorization')),
+    )
     return { accountId, messageId: id }
   }
   const linked = await deadline.run(() => links.open({ id, expires, signature }))

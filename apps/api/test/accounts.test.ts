@@ -44,6 +44,16 @@ describe('create-user', () => {
     })
   })
 
+  test('needs no password: the API key is enough, also for a replay', async () => {
+    const given = { email: 'programs@example.com', idempotency_key: 'without a password' }
+    const first = await gateway.admin.post('/create-user', given)
+    expect(first.body).toMatchObject({ ok: true, api_key: expect.stringMatching(/^wag_/) })
+    const replay = await gateway.admin.post('/create-user', given)
+    expect(replay.body).toMatchObject({ user_id: first.body.user_id, warnings: [expect.any(String)] })
+    const other = await gateway.admin.post('/create-user', { ...given, password: 'correct horse' })
+    expect(other).toMatchObject({ status: 422 })
+  })
+
   test('accepts role, devices_allowed and expiry, also by GET', async () => {
     const { body } = await gateway.admin.get('/create-user', {
       email: 'second-admin@example.com',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { findPasswordHolder, insertAccount } from '@wagate/db/queries/accounts/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
@@ -24,7 +25,11 @@ export const createUser = defineOperation({
   adminOnly: true,
   parameters: z.object({
     email: email.describe('Email address that identifies the account'),
-    password: password.describe('8 to 128 characters. Use POST, because proxies write URLs to their logs'),
+    password: password
+      .optional()
+      .describe(
+        'For `sign-in` and the page /sign-in, 8 to 128 characters. Programs need only the API key. Without it, the owner of the address can choose one with `forgot-password`. Use POST, because proxies write URLs to their logs',
+      ),
     role: role.optional().describe('USER (default) or ADMIN'),
     devices_allowed: integer(0, 100_000).optional().describe('Maximum number of devices, 1 by default'),
     expiry: moment.optional().describe('Time from which the account is read-only; never by default'),
@@ -62,7 +67,7 @@ export const createUser = defineOperation({
       { key: idempotencyKey, payload: fields },
       async (tx) => {
         // Inside, so that only one of many concurrent duplicates pays for the hash.
-        const passwordHash = await hashPassword(password)
+        const passwordHash = await hashPassword(password ?? randomUUID())
         const account = { email, passwordHash, role, devicesAllowed: devices_allowed, expiresAt, key }
         const created = await insertAccount(tx, account)
         if (!created) throw emailExists()
@@ -71,7 +76,8 @@ export const createUser = defineOperation({
       },
     )
     if (!isReplay) return { ...response, api_key: apiKey }
-    const first = await findPasswordHolder(call.context.db, { id: response.user_id })
+    const first =
+      password !== undefined && (await findPasswordHolder(call.context.db, { id: response.user_id }))
     if (first && !(await isPassword(password, first.passwordHash))) throw idempotencyKeyReused()
     call.warn('The API key was returned in the first response only.')
     return response

@@ -49,4 +49,15 @@ export const inputMutants: Mutant[] = [
     replacement: 'if (depth > 1000 * depthMax)',
     test: { file: 'apps/api/test/bodies.test.ts', title: 'are refused when they are nested too often' },
   },
+  {
+    name: 'opt-out word with a full stop ignored',
+    file: 'apps/worker/src/session/receiving/store-received.ts',
+    text: 'const text = bareWord(received.body)',
+    replacement: 'const text = received.body.trim().toLowerCase() as string | undefined',
+    test: {
+      file: 'apps/worker/test/asked-consent.test.ts',
+      title: 'the text "Stop." asks for "opt-out"',
+      written: { title: 'the text %j asks for %j' },
+    },
+  },
 ]

@@ -1,5 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { z } from 'zod'
+import { bareWord } from './bare-word.ts'
 
 export const wholeNumber = (minimum: number, maximum: number) =>
   z.coerce
@@ -55,8 +56,11 @@ export const keys32 = z
 
 export const words = z
   .string()
-  .transform((value) => value.split(',').flatMap((word) => word.trim().toLowerCase() || []))
-  .refine((list) => list.every(({ length }) => length <= 100), 'must be words of at most 100 characters')
+  .refine(
+    (value) => value.split(',').every((word) => word.trim().length <= 100),
+    'must be words of at most 100 characters',
+  )
+  .transform((value) => value.split(',').flatMap((word) => bareWord(word) || []))
 
 /** IP addresses with or without a port: `192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:5353`. */
 export const nameServers = z

@@ -5,6 +5,7 @@ import type { NewReceivedMedia } from '@wagate/db/queries/media/received-media-r
 import { findUnavailable } from '@wagate/db/queries/messages/received-messages'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Logger } from '@wagate/runtime/logger'
+import { bareWord } from '@wagate/shared/bare-word'
 import { lidOf } from '@wagate/shared/contact-key'
 import { makeMessageId } from '@wagate/shared/ids'
 import { kindOf } from '@wagate/shared/message-kinds'
@@ -103,13 +104,14 @@ export async function storeReceived(
   }
 }
 
-/** In lower case. */
+/** Without what `bareWord` leaves out. */
 export type ConsentWords = { optOut: readonly string[]; optIn: readonly string[] }
 
 /** What the whole text of a message asks for, if it is one of the words. */
 export function askedConsent(received: Received, words: ConsentWords): Consent | null {
   if ('kind' in received || !kindOf(received.type).mayAskConsent || received.body === null) return null
-  const text = received.body.trim().toLowerCase()
+  const text = bareWord(received.body)
+  if (text === undefined) return null
   if (words.optOut.includes(text)) return 'opt-out'
   return words.optIn.includes(text) ? 'opt-in' : null
 }

@@ -3,8 +3,41 @@ import type { Mutant } from './mutant.ts'
 const decryption = 'apps/worker/test/decrypt-media.test.ts'
 const uploads = 'apps/worker/test/whatsapp-upload.test.ts'
 
-/** The files of received messages. */
+/** The files of messages. */
 export const mediaMutants: Mutant[] = [
+  {
+    name: 'type of a file against its bytes',
+    file: 'packages/shared/src/file-evidence.ts',
+    text: 'said.filter(({ mime }) => fits(mime, signs))',
+    replacement: 'said',
+    test: {
+      file: 'apps/worker/test/sent-documents.test.ts',
+      title: "bmp of which is said { filename: 'scan.csv' } is sent as image/bmp, scan.csv.bmp",
+      written: { title: '%s of which is said %o is sent as %s, %s' },
+    },
+  },
+  {
+    name: 'signature of letters in a text',
+    file: 'packages/shared/src/file-signs.ts',
+    text: 'if (found && (text === undefined || isTextual(found.mime, text)))',
+    replacement: 'if (found)',
+    test: {
+      file: 'apps/worker/test/sent-documents.test.ts',
+      title: "csvOfBmi of which is said { filename: 'health.csv' } is sent as text/csv, health.csv",
+      written: { title: '%s of which is said %o is sent as %s, %s' },
+    },
+  },
+  {
+    name: 'caption of an audio file accepted and lost',
+    file: 'apps/api/src/operations/send-media.ts',
+    text: 'if (caption === undefined || kindOf(type).hasCaption) return',
+    replacement: 'return',
+    test: {
+      file: 'apps/api/test/media-parameters.test.ts',
+      title: "audio with { caption: 'Please read' } shows all of it, or says what it cannot show",
+      written: { title: '$type with $given shows all of it, or says what it cannot show' },
+    },
+  },
   {
     name: 'a slow store loses the lock of a content',
     file: 'packages/db/src/queries/media/media-content.ts',

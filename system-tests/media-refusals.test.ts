@@ -18,7 +18,7 @@ const as =
 const answers: Record<string, { code: string; answer: RequestListener }> = {
   '/missing': { code: 'media_fetch_failed', answer: (_, response) => response.writeHead(404).end() },
   '/packed': {
-    code: 'media_fetch_failed',
+    code: 'media_too_large',
     answer: (_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(10_000_000))),
   },
@@ -112,6 +112,10 @@ describe('media that cannot be sent', () => {
       await gateway.untilMessage(text, 'is delivered', ({ status }) => status === 'delivered')
       const failed = await gateway.untilMessage(lost, 'failed', ({ status }) => status === 'failed')
       expect(failed.error_code).toBe(code)
+      if (path === '/missing')
+        expect(failed).toMatchObject({
+          error: 'The media URL could not be fetched: its host answered with status 404.',
+        })
     },
   )
 

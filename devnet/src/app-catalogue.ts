@@ -120,12 +120,13 @@ export function logFolderOf(dataFolder: string): string {
 }
 
 /**
- * The simulated WhatsApp restricts nobody for sending too much, so people can try sending freely. Their webhooks are on
- * this machine.
+ * The simulated WhatsApp restricts nobody for sending too much, so people can try sending freely. Their webhooks and files
+ * are on this machine.
  */
 const careless = {
   SEND_RECIPIENT_INTERVAL_MS: '0',
   NEW_CONTACTS_PER_DAY: '0',
+  ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
   ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true',
 }
 

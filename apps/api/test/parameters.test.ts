@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
 import { password } from '../src/credentials/passwords.ts'
-import { parseDataUrl } from '../src/media/parse-data-url.ts'
 import { flag, integer, moment, phone, recordId, text } from '../src/parameters/parameter-types.ts'
 
 const invalid = Symbol('invalid')
@@ -152,50 +150,6 @@ describe('text', () => {
 
   test.each(['', 1, true])('is not %j', (value) => {
     expect(parse(text(100), value)).toBe(invalid)
-  })
-})
-
-describe('data URL', () => {
-  test.each([
-    ['data:image/png;base64,AAAA', 'image/png', 'AAAA'],
-    ['DATA:IMAGE/PNG;BASE64,AAA=', 'image/png', 'AAA='],
-    ['data:;base64,AA==', undefined, 'AA=='],
-    ['data:strange;base64,AA==', undefined, 'AA=='],
-  ])('%s', async (url, mime, base64) => {
-    const bytes = Buffer.from(base64, 'base64')
-    expect(await parseDataUrl(url)).toEqual({ mime, bytes })
-  })
-
-  test.each([
-    'data:image/png;base64',
-    'data:image/png;base64,',
-    'data:image/png,AAAA',
-    'data:image/png;charset=x;base64,AAAA',
-    'data:image/png;base64,AAA',
-    'data:image/png;base64,A===',
-    'data:image/png;base64,AA AA',
-    'data:image/png;base64,AA-_',
-    'data:image/png;base64,AA=A',
-    'data:image/png;base64,AAAA\n',
-    `data:${'x'.repeat(300)};base64,AAAA`,
-  ])('refuses %s', async (url) => {
-    await expect(parseDataUrl(url)).rejects.toMatchObject({ code: 'invalid_media' })
-  })
-
-  test('of megabytes is decoded in slices, valid or not', async () => {
-    const bytes = randomBytes(3 * 2 ** 20 + 1)
-    const base64 = bytes.toString('base64')
-    const read = await parseDataUrl(`data:image/png;base64,${base64}`)
-    expect(read.bytes.equals(bytes)).toBe(true)
-    const slice = 2 ** 20
-    for (const wrong of ['!', '=', ' ', '_']) {
-      for (const at of [slice - 1, slice, 2 * slice - 1]) {
-        const text = `${base64.slice(0, at)}${wrong}${base64.slice(at + 1)}`
-        await expect(parseDataUrl(`data:image/png;base64,${text}`)).rejects.toMatchObject({
-          code: 'invalid_media',
-        })
-      }
-    }
   })
 })
 

@@ -82,7 +82,7 @@ describe('send-media', () => {
     const base64 = Buffer.from('just text').toString('base64')
     for (const [claimed, mime] of [
       ['text/csv', 'text/csv'],
-      ['', 'application/octet-stream'],
+      ['', 'text/plain'],
     ]) {
       const { body } = await account.post('/send-media', {
         sender,
@@ -162,18 +162,12 @@ describe('send-media', () => {
       { url: 'data:,' },
       { url: 'data:image/png;base64' },
       { url: 'data:image/png;base64,' },
-      { url: `data:image/png;base64;base64,${png}` },
-      { url: `data:image/png;charset=utf-8;base64,${png}` },
-      { url: `data:base64,${png}` },
-      { url: `data:image/png;${'x'.repeat(300)};base64,${png}` },
-      { url: `data:${'x'.repeat(300)};base64,${png}` },
+      { url: `data:image/png;${'x'.repeat(2048)};base64,${png}` },
+      { url: `data:${'x'.repeat(2048)};base64,${png}` },
       { url: 'data:image/png;base64,!!!!' },
-      { url: `data:image/png;base64,${png.slice(0, -1)}` },
       { url: `data:image/png;base64,${png}=` },
       { url: `data:image/png;base64,${png}====` },
       { url: `data:image/png;base64,AA==${png}` },
-      { url: `data:image/png;base64,${png.slice(0, 40)}\n${png.slice(40)}` },
-      { url: `data:image/png;base64, ${png}` },
       { url: `data:image/png;base64,${png.slice(0, 8)}-_-_${png.slice(12)}` },
       { url: `data:image/png;base64,${png.slice(0, 8)}%2B00${png.slice(12)}` },
       { url: `data:image/png;base64,${Buffer.from('<svg></svg>').toString('base64')}` },

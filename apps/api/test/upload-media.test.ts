@@ -85,13 +85,13 @@ describe('upload-media', () => {
     const stored = await store.read({ accountId: tenant.account.userId, sha256, uploadId: mediaId })
     expect(stored && (await buffer(stored)).equals(bytes)).toBe(true)
     for (let times = 0; times < 3; times++) {
-      expect(await send(tenant, mediaId, { type: 'image' })).toMatchObject({
+      expect(await send(tenant, mediaId)).toMatchObject({
         status: 200,
         body: { status: 'queued' },
       })
     }
     expect(await storedOf(tenant.account)).toMatchObject(
-      Array.from({ length: 3 }, () => ({ type: 'image', url: `media:${mediaId}`, filename })),
+      Array.from({ length: 3 }, () => ({ type: 'document', url: `media:${mediaId}`, filename })),
     )
     expect(staged()).toEqual([])
   })

@@ -11,9 +11,12 @@ beforeAll(async () => {
 afterAll(() => downloads.close())
 
 describe('media from a URL', () => {
-  test.each(['/picture', '/moved', '/in-chunks'])('is fetched (%s)', async (path) => {
-    expect(await downloads.fetched(downloads.host.origin + path)).toEqual(picture)
-  })
+  test.each(['/picture', '/moved', '/in-chunks', '/identity', '/gzip', '/brotli', '/deflate'])(
+    'is fetched (%s)',
+    async (path) => {
+      expect(await downloads.fetched(downloads.host.origin + path)).toEqual(picture)
+    },
+  )
 
   test('may be as large as the limit', async () => {
     expect(await downloads.fetched(`${downloads.host.origin}/as-large-as-allowed`)).toHaveLength(bytesMax)
@@ -34,10 +37,11 @@ describe('media from a URL', () => {
     ['/switches-protocols', 'media_fetch_failed'],
     ['/hints-without-end', 'media_fetch_failed'],
     ['/empty', 'invalid_media'],
-    ['/gzip', 'media_fetch_failed'],
-    ['/brotli', 'media_fetch_failed'],
-    ['/deflate', 'media_fetch_failed'],
-    ['/identity', 'media_fetch_failed'],
+    ['/gzip-bomb', 'media_too_large'],
+    ['/brotli-bomb', 'media_too_large'],
+    ['/no-deflate', 'media_fetch_failed'],
+    ['/two-encodings', 'media_fetch_failed'],
+    ['/unknown-encoding', 'media_fetch_failed'],
   ])('is refused permanently, with a code (%s: %s)', async (path, code) => {
     await expect(downloads.fetched(downloads.host.origin + path)).rejects.toMatchObject({
       name: 'MediaError',
@@ -52,6 +56,7 @@ describe('media from a URL', () => {
     '/too-many',
     '/bad-gateway',
     '/truncated',
+    '/gzip-cut',
     '/chunks-cut',
     '/half-closed',
     '/hangs-up',
@@ -62,6 +67,38 @@ describe('media from a URL', () => {
     })
   })
 
+  test('is asked for as by a browser, with headers that firewalls expect', async () => {
+    const { host, fetched } = downloads
+    expect(JSON.parse(String(await fetched(`${host.origin}/headers`)))).toEqual({
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      'user-agent': 'Mozilla/5.0 (compatible; wagate)',
+      host: host.origin.replace('http://', ''),
+      connection: 'close',
+    })
+  })
+
+  const failed = 'The media URL could not be fetched: '
+  test.each([
+    ['/away', `${failed}its host answered with status 404.`],
+    ['/forbidden', `${failed}its host answered with status 403.`],
+    ['/broken', `${failed}its host answered with status 500.`],
+    ['/hangs-up', `${failed}the connection to its host failed (ECONNRESET).`],
+    ['/truncated', `${failed}the connection to its host failed (ECONNRESET).`],
+    ['/unknown-encoding', `${failed}its host sent it in an unknown encoding.`],
+    ['/no-deflate', `${failed}its host sent a damaged encoding (Z_DATA_ERROR).`],
+    ['/empty', 'The media file cannot be sent: it is empty.'],
+  ])('has an error that says what its host did (%s)', async (path, message) => {
+    await expect(downloads.fetched(downloads.host.origin + path)).rejects.toMatchObject({ message })
+  })
+
+  test('has an error that names the code of a secure connection that fails', async () => {
+    const { host, fetched } = downloads
+    await expect(fetched(host.origin.replace('http:', 'https:'))).rejects.toMatchObject({
+      message: expect.stringMatching(/^The media URL could not be fetched: .*\([A-Z_]+\)\.$/),
+    })
+  })
+
   test('may be fetched later when nothing listens', async () => {
     const closed = await openMediaHost({})
     closed.close()
@@ -69,15 +106,18 @@ describe('media from a URL', () => {
   })
 
   test.each([
-    ['EAI_AGAIN', 'MediaUnavailable'],
-    ['ENOTFOUND', 'MediaError'],
+    ['EAI_AGAIN', 'MediaUnavailable', 'no name server answered for its host (EAI_AGAIN)'],
+    ['ENOTFOUND', 'MediaError', 'the name of its host does not exist (ENOTFOUND)'],
   ])(
     'may come later when name servers do not answer, not when there is no such name (%s)',
-    async (code, name) => {
+    async (code, name, detail) => {
       const failing = {
         lookup: (): LookupFunction => (_, __, done) => done(Object.assign(new Error(code), { code }), ''),
       }
-      await expect(downloads.fetched('http://media.test/', failing)).rejects.toMatchObject({ name })
+      await expect(downloads.fetched('http://media.test/', failing)).rejects.toMatchObject({
+        name,
+        message: `The media URL could not be fetched: ${detail}.`,
+      })
     },
   )
 

@@ -87,7 +87,11 @@ describe('an inspection', () => {
   })
 
   test('recognises a file of another type without opening it', options, async () => {
-    expect(await inspect(sample('document'), 'image')).toEqual({ mime: 'application/pdf', extension: 'pdf' })
+    expect(await inspect(sample('document'), 'image')).toEqual({
+      mime: 'application/pdf',
+      extension: 'pdf',
+      text: 'plain',
+    })
   })
 
   test('refuses a picture that cannot be opened', options, async () => {

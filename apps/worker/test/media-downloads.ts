@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { makeHostNames } from '@wagate/runtime/host-names'
 import { type FetchLimits, fetchMedia } from '../src/media/fetch-media.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
@@ -92,10 +92,21 @@ export const mediaPages: Record<string, RequestListener> = {
     socket.destroy()
   },
   '/empty': (_, response) => response.end(),
-  '/gzip': packed('gzip', gzipSync(Buffer.alloc(1_000_000))),
-  '/brotli': packed('br', brotliCompressSync(Buffer.alloc(1_000_000))),
-  '/deflate': packed('deflate', Buffer.alloc(10)),
+  '/headers': ({ headers }, response) => response.end(JSON.stringify(headers)),
+  '/forbidden': status(403),
   '/identity': packed('identity', picture),
+  '/gzip': packed('gzip', gzipSync(picture)),
+  '/brotli': packed('BR', brotliCompressSync(picture)),
+  '/deflate': packed('deflate', deflateSync(picture)),
+  '/gzip-bomb': packed('gzip', gzipSync(Buffer.alloc(1_000_000))),
+  '/brotli-bomb': packed('br', brotliCompressSync(Buffer.alloc(1_000_000))),
+  '/no-deflate': packed('deflate', Buffer.alloc(10)),
+  '/two-encodings': packed('gzip, br', gzipSync(picture)),
+  '/unknown-encoding': packed('zstd', picture),
+  '/gzip-cut': (_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': 5000 })
+    response.write(gzipSync(picture).subarray(0, 20), () => response.destroy())
+  },
 }
 
 const limits: FetchLimits = {

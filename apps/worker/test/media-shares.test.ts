@@ -121,7 +121,11 @@ describe('a slow host', () => {
     const hosts = makeSlowHosts()
     await expect(hosts.visit(1, 'http://slow.test/1', timeOut)).rejects.toThrow(MediaUnavailable)
     let end: () => void = () => undefined
-    const running = hosts.visit(1, 'http://slow.test/2', () => new Promise((resolve) => (end = resolve)))
+    const running = hosts.visit(
+      1,
+      'http://slow.test/2',
+      () => new Promise<void>((resolve) => (end = resolve)),
+    )
     await expect(hosts.visit(1, 'http://slow.test/3', async () => undefined)).rejects.toMatchObject({
       code: 'media_fetch_timeout',
     })

@@ -149,12 +149,12 @@ describe('documents', () => {
   test.each([
     ['/a%20b.pdf', 'a b.pdf'],
     ['/files/%C3%BC.pdf?x=1#y', 'ü.pdf'],
-    ['/..%2F..%2Fetc%2Fpasswd', 'passwd'],
-    ['/a%5Cb.pdf', 'b.pdf'],
+    ['/..%2F..%2Fetc%2Fpasswd', 'passwd.pdf'],
+    ['/a%5Cb.pdf', 'a_b.pdf'],
     ['/100%.pdf', '100%.pdf'],
     ['/%ff.pdf', '%ff.pdf'],
     ['/', 'file.pdf'],
-    ['/a%2F', 'file.pdf'],
+    ['/a%2F', 'a.pdf'],
   ])('are named after their URL (%s: %s)', options, async (path, fileName) => {
     expect(await loadUrl('document', path)).toMatchObject({ fileName, mimetype: 'application/pdf' })
   })
@@ -172,10 +172,11 @@ describe('documents', () => {
 
   test.each([
     ['text/csv', Buffer.from('a,b\n'), null, 'text/csv', 'file.csv'],
-    ['text/plain', Buffer.from('a'), 'notes', 'text/plain', 'notes'],
+    ['text/plain', Buffer.from('a'), 'notes', 'text/plain', 'notes.txt'],
     ['text/plain', Buffer.from('%PDF-1.4\n'), null, 'application/pdf', 'file.pdf'],
     ['application/octet-stream', Buffer.from('a,b\n'), 'table.csv', 'text/csv', 'table.csv'],
-    ['application/octet-stream', Buffer.from('a'), null, 'application/octet-stream', 'file'],
+    ['application/octet-stream', Buffer.from('a'), null, 'text/plain', 'file.txt'],
+    ['application/octet-stream', Buffer.from([0]), null, 'application/octet-stream', 'file'],
   ])(
     'of a data: URL have the type it claims where bytes say nothing (%s)',
     options,

@@ -76,7 +76,7 @@ test('an uploaded file is read from the store, also after it has expired', async
   await db.$client`UPDATE uploaded_media SET expires_at = now() WHERE media_id = ${mediaId}`
   const file = await load(mediaId)
   expect(readFileSync(file.path).equals(bytes)).toBe(true)
-  expect(file.claimedMime).toBe('text/csv')
+  expect(file.said.claims).toEqual(['text/csv'])
   await file.remove()
   expect(readdirSync(files)).toEqual([])
 })

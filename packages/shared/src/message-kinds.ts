@@ -1,12 +1,16 @@
 /** What the gateway has to know about a kind of message, in all of its parts. */
 type Kind = {
   /**
-   * True for a file that has to be uploaded before the message can leave: its text is a caption. False for what a worker
+   * True for a file that has to be uploaded before the message can leave: its text, if the kind has one, is a caption. False for what a worker
    * composes without an upload. Undefined for what is only received.
    */
   isUploaded?: boolean
   /** The types of files that WhatsApp shows as this kind. Undefined for one that may be any file. */
   accepts?: RegExp
+  /** The recipient sees a text below the file. */
+  hasCaption?: boolean
+  /** The recipient sees the name of the file. */
+  hasFilename?: boolean
   /** While the recipient waits for it, the sender is shown as recording, not as typing. */
   isRecorded?: boolean
   /** Its author may change its text later. */
@@ -18,14 +22,14 @@ type Kind = {
 /** Every kind that is stored. What is decided by the kind of a message is a column here. */
 const messageKinds = {
   text: { isUploaded: false, isEditable: true, mayAskConsent: true },
-  image: { isUploaded: true, isEditable: true, accepts: /^image\/(jpeg|png|webp)$/ },
-  video: { isUploaded: true, isEditable: true, accepts: /^video\/(mp4|3gpp)$/ },
+  image: { isUploaded: true, hasCaption: true, isEditable: true, accepts: /^image\/(jpeg|png|webp)$/ },
+  video: { isUploaded: true, hasCaption: true, isEditable: true, accepts: /^video\/(mp4|3gpp)$/ },
   audio: {
     isUploaded: true,
     isRecorded: true,
     accepts: /^audio\/(mpeg|ogg|mp4|x-m4a|aac|amr)$|^audio\/ogg; codecs=opus$/,
   },
-  document: { isUploaded: true, isEditable: true },
+  document: { isUploaded: true, hasCaption: true, hasFilename: true, isEditable: true },
   sticker: {},
   location: {},
   contacts: {},

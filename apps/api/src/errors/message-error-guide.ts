@@ -23,7 +23,7 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'Do not send to it again. Let the contact write first.',
   ),
   media_fetch_failed: temporary(
-    'The host of the media URL refused the request, its response was incomplete, or its name has no public address. What may pass is tried again for MEDIA_RETRY_MS.',
+    'The host of the media URL refused the request, its response was incomplete, or its name has no public address. `error` has the status or the code. What may pass is tried again for MEDIA_RETRY_MS.',
     'Check the URL and send a new message.',
   ),
   media_fetch_timeout: temporary(

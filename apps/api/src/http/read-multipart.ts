@@ -3,7 +3,11 @@ import { AppError } from '../errors/app-error.ts'
 type Pieces = AsyncIterable<Uint8Array>
 
 /** `pieces` are to be read to their end, before anything else of the body. */
-type MultipartFile = { filename: string | undefined; pieces: AsyncIterable<Buffer> }
+type MultipartFile = {
+  filename: string | undefined
+  claim: string | undefined
+  pieces: AsyncIterable<Buffer>
+}
 
 /** Of everything before the file: other fields, and the headers of the parts. */
 const beforeFileBytesMax = 64 * 1024
@@ -32,9 +36,11 @@ export async function readMultipart(body: Pieces, boundary: string): Promise<Mul
     await readUntil(delimiter)
     // After the last part, the delimiter is followed by two hyphens.
     if ((await readUntil(lineEnd)).startsWith('--')) throw noFile()
-    const filename = fileNameIn(await readUntil(headersEnd))
-    if (filename !== undefined)
-      return { filename: filename || undefined, pieces: source.piecesUntil(delimiter) }
+    const headers = await readUntil(headersEnd)
+    const filename = fileNameIn(headers)
+    if (filename === undefined) continue
+    const claim = /^content-type:(.*)$/im.exec(headers)?.[1]?.trim()
+    return { filename: filename || undefined, claim, pieces: source.piecesUntil(delimiter) }
   }
 }
 
@@ -87,8 +93,8 @@ export function fileNameIn(headers: string): string | undefined {
   const disposition = /^content-disposition:(.*)$/im.exec(headers)?.[1] ?? ''
   const [, quoted, plain] = /;\s*filename=(?:"([^"]*)"|([^;\s]*))/i.exec(disposition) ?? []
   const name = quoted ?? plain
-  // Browsers percent-encode what a quoted name cannot contain. Never a path.
-  return name?.replaceAll('%22', '"').split(/[\\/]/).at(-1)
+  // Browsers percent-encode what a quoted name cannot contain.
+  return name?.replaceAll('%22', '"')
 }
 
 function noFile(): AppError {

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MediaStore } from '@wagate/media-store/media-store'
+import { type FileSigns, readSigns } from '@wagate/shared/file-signs'
 import { fileTypeFromBuffer } from 'file-type'
 import { AppError } from '../errors/app-error.ts'
 import { discardRest, piecesOf, refuseCompression, tooLarge } from './read-body.ts'
@@ -13,12 +14,13 @@ export type FileRules = {
   findFault(mime: string | undefined): AppError | undefined
 }
 
-/** A file on this machine. `mime` is read from the bytes, `sha256` is in hex. */
+/** A file on this machine. `sha256` is in hex, `claim` is the content type that came with the file. */
 export type ReceivedFile = {
   path: string
   size: number
   sha256: string
-  mime: string | undefined
+  signs: FileSigns
+  claim: string | undefined
   filename: string | undefined
   remove(): Promise<void>
 }
@@ -45,11 +47,15 @@ export async function receiveFile(
   const reader = request.body.getReader()
   const remove = () => rm(path, { force: true })
   try {
-    const { filename, pieces } = boundary
+    const { filename, claim, pieces } = boundary
       ? await readMultipart(piecesOf(reader), boundary)
-      : { filename: undefined, pieces: piecesOf(reader) }
+      : {
+          filename: undefined,
+          claim: request.headers.get('content-type') ?? undefined,
+          pieces: piecesOf(reader),
+        }
     const written = await writeFile(path, pieces, rules)
-    return { ...written, path, filename, remove }
+    return { ...written, path, filename, claim, remove }
   } catch (error) {
     await remove()
     throw error
@@ -71,24 +77,24 @@ async function writePieces(
   handle: FileHandle,
   pieces: AsyncIterable<Uint8Array>,
   { bytesMax, findFault }: FileRules,
-): Promise<Pick<ReceivedFile, 'size' | 'sha256' | 'mime'>> {
+): Promise<Pick<ReceivedFile, 'size' | 'sha256' | 'signs'>> {
   const hash = createHash('sha256')
   let size = 0
-  let mime: string | undefined
+  let signs: FileSigns = {}
   for await (const piece of inLargePieces(pieces)) {
     const isFirst = size === 0
     size += piece.length
     if (size > bytesMax) throw tooLarge(bytesMax)
     if (isFirst) {
-      mime = (await fileTypeFromBuffer(piece))?.mime
-      const fault = findFault(mime)
+      signs = readSigns(await fileTypeFromBuffer(piece), piece)
+      const fault = findFault(signs.mime)
       if (fault) throw fault
     }
     hash.update(piece)
     await handle.writeFile(piece)
   }
   if (size === 0) throw empty()
-  return { size, sha256: hash.digest('hex'), mime }
+  return { size, sha256: hash.digest('hex'), signs }
 }
 
 /** Each one has at least `pieceBytesMin`, except for the last. It is valid until the next one is asked for. */

@@ -1,36 +1,56 @@
 import { AppError } from '../errors/app-error.ts'
-import { inSlices } from '../http/in-slices.ts'
+import { decodeBase64, decodePercent } from './data-url-encodings.ts'
 
-export type DataUrl = { mime: string | undefined; bytes: Buffer }
+export type DataUrl = { mime: string | undefined; filename: string | undefined; bytes: Buffer }
 
-const headerCharsMax = 256
-
-/** Accepts only `data:<mime>;base64,<bytes>`. `mime` is undefined when it is missing or not a plain type. */
-export async function parseDataUrl(text: string): Promise<DataUrl> {
-  const comma = text.indexOf(',')
-  if (comma === -1 || comma > headerCharsMax) throw invalid('has no data')
-  const [claimed = '', ...attributes] = text.slice('data:'.length, comma).toLowerCase().split(';')
-  if (attributes.length !== 1 || attributes[0] !== 'base64') {
-    throw invalid('must begin with data:<type>;base64,')
-  }
-  const base64 = text.slice(comma + 1)
-  if (base64 === '') throw invalid('has no data')
-  const bytes = await decodeStrictly(base64)
-  if (!bytes) throw invalid('is not valid base64')
-  return { mime: /^[a-z]+\/[a-z0-9.+-]+$/.test(claimed) ? claimed : undefined, bytes }
-}
+const headerCharsMax = 2048
 
 /**
- * Node's decoder also accepts the URL-safe alphabet and skips every other character, which shows in the length of the
- * result. Four times as fast as a regular expression, which matters for megabytes on the event loop.
+ * RFC 2397, with the parameters that programs add: `data:application/pdf;filename=invoice.pdf;base64,…`. `mime` is undefined
+ * when it is missing or not a plain type.
  */
-async function decodeStrictly(base64: string): Promise<Buffer | undefined> {
-  if (base64.length % 4 !== 0 || base64.includes('-') || base64.includes('_')) return undefined
-  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
-  const bytes = Buffer.allocUnsafe((base64.length / 4) * 3 - padding)
-  let size = 0
-  for await (const slice of inSlices(base64)) size += bytes.write(slice, size, 'base64')
-  return size === bytes.length ? bytes : undefined
+export async function parseDataUrl(text: string): Promise<DataUrl> {
+  const header = headerOf(text)
+  if (header === undefined)
+    throw invalid(`has no comma before its data in the first ${headerCharsMax} characters`)
+  const [claimed = '', ...parameters] = splitHeader(header)
+  const isBase64 = [claimed, ...parameters].some((parameter) => /^\s*base64\s*$/i.test(parameter))
+  const data = text.slice('data:'.length + header.length + 1)
+  const bytes = isBase64 ? await decodeBase64(data) : await decodePercent(data)
+  if (!bytes) throw invalid('is not valid base64')
+  if (bytes.length === 0) throw invalid('has no data')
+  const mime = claimed.trim().toLowerCase()
+  return {
+    mime: /^[a-z]+\/[a-z0-9.+_-]+$/.test(mime) ? mime : undefined,
+    filename: filenameIn(parameters),
+    bytes,
+  }
+}
+
+/** What is between `data:` and the first comma that is not quoted. */
+function headerOf(text: string): string | undefined {
+  const start = text.slice('data:'.length, 'data:'.length + headerCharsMax)
+  const [header] = /^(?:"[^"]*"|[^",])*(?=,)/.exec(start) ?? []
+  return header ?? (start.includes(',') ? start.slice(0, start.indexOf(',')) : undefined)
+}
+
+const splitHeader = (header: string): string[] => header.match(/(?:"[^"]*"|[^";]|")+|(?<=;|^)(?=;|$)/g) ?? []
+
+function filenameIn(parameters: string[]): string | undefined {
+  for (const parameter of parameters) {
+    const [, quoted, plain] = /^\s*(?:file)?name\*?=(?:"([^"]*)"|(.*))$/is.exec(parameter) ?? []
+    const name = (quoted ?? plain)?.replace(/^utf-8'[^']*'/i, '').trim()
+    if (name) return decodeName(name)
+  }
+  return undefined
+}
+
+function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }
 
 function invalid(message: string): AppError {

@@ -1,10 +1,11 @@
 import { findUpload } from '@wagate/db/queries/media/uploaded-media'
-import { type MediaType, mediaTypes } from '@wagate/shared/message-kinds'
+import { kindOf, type MediaType, mediaTypes } from '@wagate/shared/message-kinds'
 import { urlOfUpload } from '@wagate/shared/uploaded-media'
 import { z } from 'zod'
 import type { Call } from '../calls/call.ts'
 import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { largeBodyBytesMax } from '../http/large-bodies.ts'
 import { findTypeFault, tooLargeAs } from '../media/media-faults.ts'
@@ -37,9 +38,15 @@ export const sendMedia = defineOperation({
       .string({ error: 'must be a URL' })
       .min(1, 'must be a URL')
       .optional()
-      .describe('A public http(s) URL or a data: URL. Required without `media_id`'),
-    caption: text(1024).optional().describe('Text below the file'),
-    filename: text(255).optional().describe('File name that the recipient of a document sees'),
+      .describe(
+        'A public http(s) URL or a data: URL, in base64 or percent-encoded, with a `filename` if you like. Required without `media_id`',
+      ),
+    caption: text(1024).optional().describe('Text below the file. Not with `audio`, which has none'),
+    filename: text(255)
+      .optional()
+      .describe(
+        'File name that the recipient of a document sees. By default the name that the host or the data: URL gives. An extension is added where the name has none that fits the file',
+      ),
     media_id: z
       .uuid({ error: 'must be a media_id of upload-media' })
       .toLowerCase()
@@ -60,26 +67,41 @@ export const sendMedia = defineOperation({
   },
   async handle(input, call) {
     const { type, caption = null, filename } = input
+    refuseCaption(input)
+    if (filename !== undefined && !kindOf(type).hasFilename) call.warn(nameIsNotShown(type))
     const { url, filename: ownName, ...file } = await findMedia(input, call)
-    const content = { type, body: caption, url, filename: filename ?? ownName }
+    const shownName = kindOf(type).hasFilename ? (filename ?? ownName) : null
+    const content = { type, body: caption, url, filename: shownName }
     const sent = await send(call, input, content, file)
     return { ...sent, type }
   },
 })
 
+/** A caption that the phone does not show would be lost. A name that it does not show is only a name. */
+function refuseCaption({ type, caption }: { type: MediaType; caption?: string | undefined }): void {
+  if (caption === undefined || kindOf(type).hasCaption) return
+  throw invalidParameter('caption', `is not possible with type ${type}: send the text with send-message`)
+}
+
+const nameIsNotShown = (type: MediaType) =>
+  `filename has no effect with type ${type}: phones show the names of documents only.`
+
 type MediaInput = {
   type: MediaType
+  filename?: string | undefined
   url?: string | undefined
   media_id?: string | undefined
   send_at?: Date | undefined
 }
 
-async function findMedia({ type, url, media_id: mediaId, send_at: sendAt }: MediaInput, call: Call) {
+async function findMedia(
+  { type, url, filename, media_id: mediaId, send_at: sendAt }: MediaInput,
+  call: Call,
+) {
   if (mediaId === undefined) {
     if (url === undefined) throw requireEither('missing_parameter', 'is required, or the other')
     return {
-      ...(await parseMediaUrl(url, type, call.context.config.media)),
-      filename: null,
+      ...(await parseMediaUrl(url, { ...call.context.config.media, type, filename })),
       fault: undefined,
     }
   }
@@ -93,7 +115,7 @@ function requireEither(code: RequestErrorCode, message: string): AppError {
 }
 
 type Use = { mediaId: string; type: MediaType; sendAt: Date | undefined }
-type UploadContent = ParsedMedia & { filename: string | null; fault: AppError | undefined }
+type UploadContent = ParsedMedia & { fault: AppError | undefined }
 
 /** The uploaded file of a new message. `fault` says why it may not be sent, unless the message replays an earlier one. */
 async function findUploadContent(

@@ -8,6 +8,8 @@ import {
 } from '@wagate/db/queries/media/uploaded-media'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import { within } from '@wagate/runtime/within'
+import { weighType } from '@wagate/shared/file-evidence'
+import { cleanFilename } from '@wagate/shared/file-names'
 import { mediaTypes } from '@wagate/shared/message-kinds'
 import { z } from 'zod'
 import type { Call } from '../calls/call.ts'
@@ -19,10 +21,8 @@ import { findTypeFault } from '../media/media-faults.ts'
 import { stageUpload } from '../uploads/stage-upload.ts'
 import { uploadLimitReached } from '../uploads/upload-errors.ts'
 
-const filenameCharsMax = 255
 /** After it, the outcome is unknown. */
 const putMsMax = 20_000
-const unknownType = 'application/octet-stream'
 
 export const uploadMedia = defineOperation({
   name: 'upload-media',
@@ -40,7 +40,9 @@ export const uploadMedia = defineOperation({
   }),
   fields: z.object({
     media_id: z.uuid().describe('For `send-media`'),
-    mime: z.string().describe('As the bytes of the file show'),
+    mime: z
+      .string()
+      .describe('As the bytes of the file show, and its name and content type where they fit the bytes'),
     size: z.int().describe('In bytes'),
     sha256: z.string().describe('Of the file, in hexadecimal'),
     filename: z.string().nullable().describe('As the form names it, without folders'),
@@ -83,8 +85,8 @@ async function record({ context, principal, deadline }: Call, file: ReceivedFile
   const upload: NewUpload = {
     mediaId: randomUUID(),
     accountId: principal.accountId,
-    mime: file.mime ?? unknownType,
-    filename: toFilename(file.filename),
+    mime: weighType({ signs: file.signs, names: [file.filename], claims: [file.claim] }).mime,
+    filename: cleanFilename(file.filename) ?? null,
     size: file.size,
     sha256: file.sha256,
   }
@@ -127,9 +129,4 @@ function notStored(cause: unknown): AppError {
     retryAfterSeconds: 1,
     cause,
   })
-}
-
-/** Without control characters, and as long as a message may name it. */
-function toFilename(given: string | undefined): string | null {
-  return given?.replaceAll(/\p{Cc}/gu, '').slice(0, filenameCharsMax) || null
 }

@@ -4,6 +4,7 @@ import { findMedia } from '@wagate/db/queries/media/media-content'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import type { FairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
+import { completeFilename } from '@wagate/shared/file-names'
 import type { LinkedMedia } from '@wagate/shared/media-links'
 import type { Admission } from '../credentials/admit-caller.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -68,7 +69,12 @@ async function getFile({ readDb }: MediaContext, { accountId, messageId }: Linke
     })
   }
   if (!sha256 || !mime || !size || state !== 'stored') throw unavailable(reason ?? 'expired')
-  return { sha256, mime, size, filename: media.filename ?? messageId }
+  return {
+    sha256,
+    mime,
+    size,
+    filename: completeFilename(media.filename ?? messageId, { mime, extension: undefined }),
+  }
 }
 
 function unavailable(reason: string): AppError {

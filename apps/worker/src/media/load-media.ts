@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
+import { weighType } from '@wagate/shared/file-evidence'
+import { cleanFilename, completeFilename } from '@wagate/shared/file-names'
+import type { FileSigns } from '@wagate/shared/file-signs'
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
 import type { MediaContent } from '../session/sending/compose-content.ts'
-import { documentType } from './document-type.ts'
 import type { Inspector } from './inspection/inspector.ts'
 import type { MediaFacts } from './inspection/media-facts.ts'
 import { MediaError } from './media-error.ts'
@@ -63,14 +65,28 @@ function makeContent(
       }
     case 'audio':
       return { audio: { stream }, mimetype: mime ?? 'audio/mpeg', seconds: facts.seconds ?? 0 }
-    case 'document': {
-      const name = message.filename ?? nameInUrl(message.url)
-      const type = documentType({ mime, extension }, file.claimedMime, name)
-      const fileName = name ?? (type.extension ? `file.${type.extension}` : 'file')
-      return { document: { stream }, mimetype: type.mime, fileName, ...caption }
-    }
+    case 'document':
+      return {
+        document: { stream },
+        ...describeDocument(file, { mime, extension, text: facts.text }),
+        ...caption,
+      }
   }
 }
+
+/** Its type and name, by all that is known of it. */
+function describeDocument({ said }: MediaFile, signs: FileSigns): { mimetype: string; fileName: string } {
+  const type = weighType({ signs, ...said })
+  const name = findName(said.names)
+  const hint = findName(said.hints)
+  const fileName =
+    name || !hint
+      ? completeFilename(name ?? 'file', type, { signs })
+      : completeFilename(hint, type, { signs, isHint: true })
+  return { mimetype: type.mime, fileName }
+}
+
+const findName = (names: string[]) => names.map(cleanFilename).find((name) => name !== undefined)
 
 /** Opens the file with the first read, so that an error reaches the reader. */
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
@@ -84,15 +100,4 @@ function sizeOf({ width, height }: MediaFacts): { width?: number; height?: numbe
 /** Baileys passes on fields that its type does not name. */
 function secondsOf({ seconds }: MediaFacts): object {
   return seconds ? { seconds } : {}
-}
-
-/** Left as in the URL if it cannot be decoded; never contains a path. */
-function nameInUrl(url: string | null): string | undefined {
-  if (!url || !/^https?:/.test(url)) return undefined
-  const name = new URL(url).pathname.split('/').at(-1) ?? ''
-  try {
-    return decodeURIComponent(name).split(/[\\/]/).at(-1) || undefined
-  } catch {
-    return name
-  }
 }

@@ -1,11 +1,14 @@
 import { type MessageErrorCode, messageErrors } from '@wagate/shared/message-errors'
 
-/** The media can never be sent: the message fails with this code. */
+/** `detail`: what exactly went wrong, as the end of a sentence. It is shown to callers. */
+type Options = { cause?: unknown; detail?: string | undefined }
+
+/** The media can never be sent: the message fails with this code and sentence. */
 export class MediaError extends Error {
   readonly code: MessageErrorCode
 
-  constructor(code: MessageErrorCode, cause?: unknown) {
-    super(messageErrors[code], { cause })
+  constructor(code: MessageErrorCode, { cause, detail }: Options = {}) {
+    super(sentenceOf(code, detail), { cause })
     this.name = 'MediaError'
     this.code = code
   }
@@ -23,14 +26,20 @@ export class MediaUnavailable extends Error {
     code: MessageErrorCode,
     {
       cause,
+      detail,
       retryAfterMs,
       isOfHost = true,
-    }: { cause?: unknown; retryAfterMs?: number; isOfHost?: boolean } = {},
+    }: Options & { retryAfterMs?: number | undefined; isOfHost?: boolean } = {},
   ) {
-    super(messageErrors[code], { cause })
+    super(sentenceOf(code, detail), { cause })
     this.name = 'MediaUnavailable'
     this.code = code
     this.retryAfterMs = retryAfterMs
     this.isOfHost = isOfHost
   }
+}
+
+function sentenceOf(code: MessageErrorCode, detail: string | undefined): string {
+  const sentence = messageErrors[code]
+  return detail === undefined ? sentence : `${sentence.replace(/\.$/, '')}: ${detail}.`
 }

@@ -15,6 +15,7 @@ import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import { uploadOfUrl } from '@wagate/shared/uploaded-media'
 import type { Config } from '../config/config.ts'
 import { fetchMedia } from './fetch-media.ts'
+import { type FileSayings, sayingsOfHost } from './file-sayings.ts'
 import { MediaError, MediaUnavailable } from './media-error.ts'
 import { type MediaRoom, makeMediaRoom } from './media-room.ts'
 import type { MediaShares } from './media-shares.ts'
@@ -31,8 +32,7 @@ export type MediaMessage = Pick<WaitingMessage, 'id' | 'body' | 'url' | 'filenam
 /** A file in the worker's private folder, with the reservation for its bytes. */
 export type MediaFile = {
   path: string
-  /** The type that a data: URL claims, or that was read when the file was uploaded. */
-  claimedMime: string | undefined
+  said: FileSayings
   remove(): Promise<void>
 }
 
@@ -49,8 +49,9 @@ export async function makeMediaFile(source: MediaSource, message: MediaMessage):
     await rm(path, { force: true }).finally(room.release)
   }
   try {
-    const claimedMime = await getFile(source, message, path, room)
-    return { path, claimedMime, remove }
+    const said = await getFile(source, message, path, room)
+    const names = message.filename === null ? said.names : [message.filename, ...said.names]
+    return { path, said: { ...said, names }, remove }
   } catch (error) {
     await remove()
     throw error
@@ -62,12 +63,15 @@ async function getFile(
   message: MediaMessage,
   path: string,
   room: MediaRoom,
-): Promise<string | undefined> {
+): Promise<FileSayings> {
   const mediaId = uploadOfUrl(message.url)
-  if (mediaId !== undefined) return copyUpload(source, mediaId, path, room)
-  if (message.url?.startsWith('data:')) return copyBlob(source.db, message.id, path, room)
+  if (mediaId !== undefined) return claimed(await copyUpload(source, mediaId, path, room))
+  if (message.url?.startsWith('data:')) return claimed(await copyBlob(source.db, message.id, path, room))
   return fetchToFile(source, message, path, room)
 }
+
+/** The API has weighed what was said of the file when it came. */
+const claimed = (mime: string): FileSayings => ({ names: [], claims: [mime], hints: [] })
 
 async function copyUpload(
   { db, media, device: { accountId } }: MediaSource,
@@ -96,7 +100,7 @@ async function fetchToFile(
   { type, url }: MediaMessage,
   path: string,
   room: MediaRoom,
-): Promise<undefined> {
+): Promise<FileSayings> {
   const limits = {
     bytesMax: config.media.bytesMax[type],
     deadlineMs: fetchDeadlineMs,
@@ -104,10 +108,11 @@ async function fetchToFile(
     room,
     lookup: hostNames.ofOwner(String(device.accountId)),
   }
-  await shares.slowHosts.visit(device.id, url ?? '', async () => {
+  const { headers, urls } = await shares.slowHosts.visit(device.id, url ?? '', async () => {
     const release = await shares.fetches.acquire(String(device.accountId), 1)
-    await fetchMedia(url ?? '', path, limits).finally(release)
+    return fetchMedia(url ?? '', path, limits).finally(release)
   })
+  return sayingsOfHost(headers, urls)
 }
 
 async function copyBlob(db: Database, messageId: string, path: string, room: MediaRoom): Promise<string> {

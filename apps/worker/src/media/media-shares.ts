@@ -27,7 +27,7 @@ export type SlowHosts = {
    * Runs a fetch. A host counts as slow for a device after a fetch from it timed out. From a slow host the device may
    * fetch one file at a time; another fetch throws MediaUnavailable at once.
    */
-  visit(deviceId: number, url: string, fetch: () => Promise<void>): Promise<void>
+  visit<Result>(deviceId: number, url: string, fetch: () => Promise<Result>): Promise<Result>
 }
 
 const entriesMax = 10_000
@@ -44,17 +44,18 @@ export function makeSlowHosts(): SlowHosts {
       if (busy.has(key)) throw new MediaUnavailable('media_fetch_timeout', { isOfHost: false })
       busy.add(key)
       try {
-        await run(key, fetch)
+        const result = await run(key, fetch)
         slow.delete(key)
+        return result
       } finally {
         busy.delete(key)
       }
     },
   }
 
-  async function run(key: string, fetch: () => Promise<void>): Promise<void> {
+  async function run<Result>(key: string, fetch: () => Promise<Result>): Promise<Result> {
     try {
-      await fetch()
+      return await fetch()
     } catch (error) {
       if (error instanceof MediaUnavailable && error.code === 'media_fetch_timeout') slow.set(key, true)
       throw error

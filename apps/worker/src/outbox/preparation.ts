@@ -42,7 +42,7 @@ export function makePreparation(
     } catch (error) {
       await claim.release()
       if (!(error instanceof MediaError)) throw error
-      await results.fail(message, error.code)
+      await results.fail(message, error.code, error.message)
       return 'failed'
     }
   }

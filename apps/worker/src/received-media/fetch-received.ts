@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DueMedia } from '@wagate/db/queries/media/received-media'
 import { countMediaBytes, setMediaStored } from '@wagate/db/queries/media/received-media'
+import { weighType } from '@wagate/shared/file-evidence'
+import type { FileSigns } from '@wagate/shared/file-signs'
 import type { DeviceContext } from '../device/device-context.ts'
 import { networkOf } from '../device/device-network.ts'
 import { InspectionTimeout } from '../media/inspection/inspector.ts'
@@ -27,7 +29,6 @@ type Owner = {
 const downloadMsMax = 300_000
 /** The last block of the cipher, and the HMAC. */
 const overheadBytes = 26
-const unknownType = 'application/octet-stream'
 
 /**
  * Downloads a file into the store and records it. Throws MediaLost when it can never be had, and other errors when another
@@ -45,7 +46,7 @@ export async function fetchReceived(context: DeviceContext, media: DueMedia, own
   await room.wait(size)
   try {
     await downloadOrAsk(context, { ...media, source }, path, owner)
-    const mime = await findType(context.media, accountId, path)
+    const mime = await findType(context.media, media, path)
     await store.put(media, { path, size })
     const result = await setMediaStored(db, owner.lease, { ...media, mime }, accountBytesMax, {
       has: () => store.has(media),
@@ -90,16 +91,17 @@ async function makeFetch(context: DeviceContext, { deviceId, size }: DueMedia) {
     fetchMedia(url, { ...downloadedBy(files), headers: { Origin: 'https://web.whatsapp.com' } })
 }
 
+/** A file that cannot be inspected shows nothing: what its sender says of it is all that is known. */
 async function findType(
   { inspector }: DeviceContext['media'],
-  accountId: number,
+  { accountId, declaredMime, filename }: DueMedia,
   file: string,
 ): Promise<string> {
-  try {
-    const { mime } = await inspector.inspect(String(accountId), { file, type: 'document' })
-    return mime ?? unknownType
-  } catch (error) {
-    if (error instanceof MediaError || error instanceof InspectionTimeout) return unknownType
-    throw error
-  }
+  const signs = await inspector
+    .inspect(String(accountId), { file, type: 'document' })
+    .catch((error: unknown): FileSigns => {
+      if (error instanceof MediaError || error instanceof InspectionTimeout) return {}
+      throw error
+    })
+  return weighType({ signs, names: [filename], claims: [declaredMime] }).mime
 }

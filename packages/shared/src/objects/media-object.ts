@@ -17,8 +17,12 @@ export const mediaObject = z
       .string()
       .nullable()
       .describe(
-        'Type by the bytes of the file, `application/octet-stream` if unknown. Null until it is stored',
+        'Type of the file: by its bytes, and by its name and what the sender declares where they fit the bytes. `application/octet-stream` if unknown. Null until it is stored',
       ),
+    declared_mime: z
+      .string()
+      .optional()
+      .describe('Type that the sender declares, where it is another one than `mime`. Only when it is stored'),
     size: z.int().nullable().describe('Bytes. Null until it is stored'),
     sha256: z.string().nullable().describe('SHA-256 of the file in hexadecimal. Null until it is stored'),
     filename: z.string().nullable().describe('Name that the sender gave to a document'),
@@ -36,6 +40,7 @@ export type MediaRow = {
   state: MediaState
   reason: MediaUnavailableReason | null
   mime: string | null
+  declaredMime: string | null
   filename: string | null
   size: number | null
   /** Hex. */
@@ -47,12 +52,13 @@ export type MediaLinker = (media: LinkedMedia) => string
 
 export function toMediaObject(
   messageId: string,
-  { accountId, state, reason, mime, filename, size, sha256 }: MediaRow,
+  { accountId, state, reason, mime, declaredMime, filename, size, sha256 }: MediaRow,
   linkTo: MediaLinker | undefined,
 ): z.infer<typeof mediaObject> {
   if (state === 'stored') {
     const url = linkTo?.({ accountId, messageId })
-    return { state, mime, size, sha256, filename, ...(url !== undefined && { url }) }
+    const declared = declaredMime !== null && declaredMime !== mime && { declared_mime: declaredMime }
+    return { state, mime, ...declared, size, sha256, filename, ...(url !== undefined && { url }) }
   }
   return { state, mime: null, size: null, sha256: null, filename, ...(reason && { reason }) }
 }

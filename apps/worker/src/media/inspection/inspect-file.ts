@@ -1,3 +1,5 @@
+import { open } from 'node:fs/promises'
+import { readSigns, signBytesMax } from '@wagate/shared/file-signs'
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
 import { fileTypeFromFile } from 'file-type'
 import { type IFormat, parseFromTokenizer } from 'music-metadata'
@@ -7,11 +9,20 @@ import type { InspectionRequest, MediaFacts } from './media-facts.ts'
 
 /** Opens a file that may be malicious, so call it only in the process that has limits. `null` when it is damaged. */
 export async function inspectFile({ file, type }: InspectionRequest): Promise<MediaFacts | null> {
-  const found = await fileTypeFromFile(file)
-  const facts = found ? { mime: found.mime, extension: found.ext } : {}
+  const facts = readSigns(await fileTypeFromFile(file), await readHead(file))
   if (type === 'document' || !isAcceptedMedia(type, facts.mime)) return facts
   const more = await (type === 'image' ? inspectPicture(file) : inspectSound(file))
   return more && { ...facts, ...more }
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(signBytesMax), 0, signBytesMax, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
 }
 
 /** The pixels of a good camera's picture. */

@@ -1,3 +1,4 @@
+import { textSigns } from '@wagate/shared/file-signs'
 import type { MediaType } from '@wagate/shared/message-kinds'
 import { z } from 'zod'
 
@@ -13,6 +14,7 @@ const mediaFacts = z.object({
   mime: z.string().max(100).optional(),
   /** The extension of a recognised type, without a dot. */
   extension: z.string().max(20).optional(),
+  text: z.enum(textSigns).optional(),
   width: pixels.optional(),
   height: pixels.optional(),
   seconds: z.int().min(0).max(1_000_000).optional(),

@@ -1,3 +1,4 @@
+import { cleanFilename } from '@wagate/shared/file-names'
 import type { WAMessageKey } from 'baileys'
 import { isWhatsAppUrl } from '../network/whatsapp-route.ts'
 import type { DescribedFile, MessageFile } from './kinds/read-kind.ts'
@@ -16,7 +17,6 @@ export type MediaDescriptor = {
 
 const mediaHost = 'https://mmg.whatsapp.net'
 const mimeCharsMax = 100
-const filenameCharsMax = 200
 const pathCharsMax = 2000
 
 export function readMediaDescriptor({ kind, described }: MessageFile, key: WAMessageKey): MediaDescriptor {
@@ -29,7 +29,7 @@ export function readMediaDescriptor({ kind, described }: MessageFile, key: WAMes
   return {
     kind,
     declaredMime: readMime(described.mimetype),
-    filename: cleanFilename(described.fileName),
+    filename: cleanFilename(described.fileName) ?? null,
     size,
     sha256,
     source: isComplete ? { kind, path, mediaKey: mediaKey.toString('base64'), waId, chatJid } : null,
@@ -64,12 +64,4 @@ export function mediaUrlOf(path: string): URL | undefined {
 function readMime(given: string | null | undefined): string | null {
   const mime = given?.split(';')[0]?.trim().toLowerCase() ?? ''
   return mime.length <= mimeCharsMax && /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : null
-}
-
-/** A name without folders, control characters and characters that change the direction of the text. */
-export function cleanFilename(given: string | null | undefined): string | null {
-  const name = (given ?? '').slice(-2000).split(/[\\/]/).at(-1) ?? ''
-  const visible = name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').toWellFormed()
-  const cleaned = visible.trim().replace(/^\.+/, '')
-  return [...cleaned].slice(-filenameCharsMax).join('') || null
 }

@@ -17,6 +17,9 @@ export type DueMedia = {
   size: number
   /** Hex. */
   sha256: string
+  /** As the sender claims. */
+  declaredMime: string | null
+  filename: string | null
   /** Failed ones. */
   attempts: number
 }
@@ -30,7 +33,7 @@ export async function listDueMedia(
 ): Promise<DueMedia[]> {
   return db.$client<DueMedia[]>`
     SELECT message_id AS "messageId", account_id AS "accountId", device_id AS "deviceId", shard, sealed,
-      size::float8 AS size, encode(sha256, 'hex') AS sha256, attempts
+      size::float8 AS size, encode(sha256, 'hex') AS sha256, declared_mime AS "declaredMime", filename, attempts
     FROM (
       SELECT media.*, device.shard, row_number() OVER (PARTITION BY media.account_id ORDER BY next_attempt_at) AS place
       FROM received_media AS media JOIN devices AS device ON device.id = media.device_id

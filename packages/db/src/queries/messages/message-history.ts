@@ -28,6 +28,7 @@ export const historyColumns = {
     state: receivedMedia.state,
     reason: receivedMedia.reason,
     mime: receivedMedia.mime,
+    declaredMime: receivedMedia.declaredMime,
     filename: receivedMedia.filename,
     size: receivedMedia.size,
     sha256: sql<string | null>`encode(${receivedMedia.sha256}, 'hex')`,

@@ -28,6 +28,28 @@ export const mediaMutants: Mutant[] = [
     },
   },
   {
+    name: 'recording taken for a film by its brand',
+    file: 'apps/worker/src/media/inspection/inspect-tracks.ts',
+    text: "if (!video) return { mime: 'audio/mp4', extension: 'm4a', seconds }",
+    replacement: 'if (!video) return { seconds }',
+    test: {
+      file: 'apps/worker/test/media-facts.test.ts',
+      title: 'M4A of Android as audio is known by its tracks and frames',
+      written: { title: '%s as %s is known by its tracks and frames' },
+    },
+  },
+  {
+    name: 'preview of a picture on its side',
+    file: 'apps/worker/src/media/inspection/inspect-file.ts',
+    text: '.autoOrient()',
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/media-facts.test.ts',
+      title: 'a picture with the orientation 6 is measured and previewed as phones show it',
+      written: { title: 'a picture with the orientation %i is measured and previewed as phones show it' },
+    },
+  },
+  {
     name: 'caption of an audio file accepted and lost',
     file: 'apps/api/src/operations/send-media.ts',
     text: 'if (caption === undefined || kindOf(type).hasCaption) return',

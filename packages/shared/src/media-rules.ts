@@ -1,7 +1,7 @@
 import { kindOf, type MediaType } from './message-kinds.ts'
 
 /** The same container holds sound, pictures that move, or both. Which ones takes more than its beginning to tell. */
-const containers = /^(video|audio)\/(mp4|3gpp|quicktime|x-m4[av])$/
+const containers = /^(video|audio)\/(mp4|3gpp|x-m4[av])$/
 
 /** As `isAcceptedMedia`, by the beginning of a file: the worker decides by all of it. */
 export function mayBeAcceptedMedia(type: MediaType, mime: string | undefined): boolean {

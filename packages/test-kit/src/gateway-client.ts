@@ -14,6 +14,13 @@ export type ReceivedOnPhone = {
   mime?: string
   sha256?: string
   size?: number
+  file?: {
+    filename: string | null
+    seconds: number | null
+    width: number | null
+    height: number | null
+    preview: string | null
+  }
   duplicates: number
 }
 

@@ -60,6 +60,7 @@ function makeContent(
         video: { stream },
         mimetype: mime ?? 'video/mp4',
         jpegThumbnail: thumbnail,
+        ...sizeOf(facts),
         ...secondsOf(facts),
         ...caption,
       }

@@ -6,8 +6,11 @@ import { composeKind, type WrittenKind } from './compose-kind.ts'
 import { type Description, describe } from './describe.ts'
 import { sealFile } from './seal-file.ts'
 
+/** With a name, it is sent as a document. */
+type WrittenFile = { body: Buffer; mime: string; filename?: string }
+
 /** What a person writes. With a file, the text is its caption. */
-export type Written = { text: string; file?: { body: Buffer; mime: string } } | WrittenKind
+export type Written = { text: string; file?: WrittenFile } | WrittenKind
 
 type Composed = { message: proto.IMessage; shown: Description; media?: KnownMedia }
 
@@ -26,19 +29,17 @@ export async function compose(
 const isPlainText = (written: Written): written is { text: string } =>
   'text' in written && !('reply_to' in written)
 
-function composeFile(
-  network: Network,
-  { text, file }: { text: string; file?: { body: Buffer; mime: string } },
-): Composed {
+function composeFile(network: Network, { text, file }: { text: string; file?: WrittenFile }): Composed {
   if (!file) {
     const shown = { type: 'text', text, caption: null, mime: null, sha256: null, size: null }
     return { message: { conversation: text }, shown }
   }
-  const { body, mime } = file
-  const type = kindOf(mime)
+  const { body, mime, filename } = file
+  const type = filename === undefined ? kindOf(mime) : 'document'
   const sealed = sealFile(network.media, type, body)
   const sha256 = sealed.fileSha256.toString('hex')
-  const content = { ...sealed, mimetype: mime, fileLength: body.length }
+  const name = filename !== undefined && { fileName: filename }
+  const content = { ...sealed, mimetype: mime, fileLength: body.length, ...name }
   return {
     message: { [`${type}Message`]: type === 'audio' ? content : { ...content, caption: text } },
     shown: { type, text: null, caption: type === 'audio' ? null : text, mime, sha256, size: body.length },

@@ -5,7 +5,7 @@ import { type MediaReference, openMedia, pathOf } from './open-media.ts'
 
 export type Description = Pick<
   ReceivedMessage,
-  'type' | 'text' | 'caption' | 'mime' | 'sha256' | 'size' | 'quoted'
+  'type' | 'text' | 'caption' | 'mime' | 'sha256' | 'size' | 'file' | 'quoted'
 >
 
 const nothing = { text: null, caption: null, mime: null, sha256: null, size: null }
@@ -42,7 +42,15 @@ async function describeContent(network: Network, content: proto.IMessage): Promi
 
 type FoundMedia = {
   type: MediaType
-  content: MediaReference & { mimetype?: string | null; caption?: string | null; fileName?: string | null }
+  content: MediaReference & {
+    mimetype?: string | null
+    caption?: string | null
+    fileName?: string | null
+    seconds?: number | null
+    width?: number | null
+    height?: number | null
+    jpegThumbnail?: Uint8Array | null
+  }
 }
 
 function findMedia(content: proto.IMessage): FoundMedia | undefined {
@@ -72,6 +80,13 @@ async function describeMedia(network: Network, { type, content }: FoundMedia): P
     mime: content.mimetype ?? null,
     sha256: opened?.sha256 ?? null,
     size: opened?.size ?? null,
+    file: {
+      filename: content.fileName ?? null,
+      seconds: content.seconds ?? null,
+      width: content.width ?? null,
+      height: content.height ?? null,
+      preview: content.jpegThumbnail?.length ? Buffer.from(content.jpegThumbnail).toString('base64') : null,
+    },
   }
 }
 

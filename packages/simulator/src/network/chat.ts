@@ -2,6 +2,14 @@ import { evictOldest } from './evict-oldest.ts'
 
 const entriesMax = 200_000
 
+type FileOnPhone = {
+  filename: string | null
+  seconds: number | null
+  width: number | null
+  height: number | null
+  preview: string | null
+}
+
 /** One message that reached a handset, as the control interface shows it. */
 export type ReceivedMessage = {
   wa_message_id: string
@@ -13,6 +21,8 @@ export type ReceivedMessage = {
   /** Of the decrypted media, in hex. */
   sha256: string | null
   size: number | null
+  /** What its sender says of a file. `preview` is a JPEG in base64. */
+  file?: FileOnPhone
   /** The message that it quotes, as its sender tells it. */
   quoted?: { wa_message_id: string; participant: string | null; text: string | null } | undefined
   received_at: string

@@ -5,13 +5,18 @@ import { fileTypeFromFile } from 'file-type'
 import { type IFormat, parseFromTokenizer } from 'music-metadata'
 import sharp, { type Metadata } from 'sharp'
 import { fromFile, type ITokenizer } from 'strtok3'
+import { amrSeconds } from './amr-seconds.ts'
+import { inspectTracks, isTrackContainer } from './inspect-tracks.ts'
 import type { InspectionRequest, MediaFacts } from './media-facts.ts'
 
 /** Opens a file that may be malicious, so call it only in the process that has limits. `null` when it is damaged. */
 export async function inspectFile({ file, type }: InspectionRequest): Promise<MediaFacts | null> {
-  const facts = readSigns(await fileTypeFromFile(file), await readHead(file))
-  if (type === 'document' || !isAcceptedMedia(type, facts.mime)) return facts
-  const more = await (type === 'image' ? inspectPicture(file) : inspectSound(file))
+  const signs = readSigns(await fileTypeFromFile(file), await readHead(file))
+  if (type === 'document') return signs
+  const mayBeVideo = type !== 'image' && isTrackContainer(signs.mime)
+  const facts: MediaFacts = mayBeVideo ? { ...signs, ...(await inspectTracks(file, signs)) } : signs
+  if (!isAcceptedMedia(type, facts.mime) || facts.seconds !== undefined) return facts
+  const more = await (type === 'image' ? inspectPicture(file) : inspectSound(file, facts.mime))
   return more && { ...facts, ...more }
 }
 
@@ -41,11 +46,15 @@ sharp.unblock({
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** The checked size is the size with which the picture is decoded. `null` when it cannot be opened. */
+/**
+ * Turned as its EXIF data say, which is how phones show it. The checked size is the size with which the picture is decoded.
+ * `null` when it cannot be opened.
+ */
 async function inspectPicture(file: string): Promise<MediaFacts | null> {
   const header = await readHeader(file)
   if (!header) return null
-  const { width, height, format } = header
+  const { width, height } = header.autoOrient
+  const { format } = header
   const size = { mime: `image/${format}`, extension: format === 'jpeg' ? 'jpg' : format, width, height }
   const isOpened = width * height <= pixelsMax && decodedBytes(header) <= decodedBytesMax
   return isOpened ? { ...size, ...(await makeThumbnail(file)) } : size
@@ -71,6 +80,7 @@ async function makeThumbnail(file: string): Promise<{ thumbnail?: string }> {
   try {
     const jpeg = await sharp(file, { limitInputPixels: pixelsMax, failOn: 'error' })
       .timeout({ seconds: thumbnailSecondsMax })
+      .autoOrient()
       .resize(thumbnailPixels)
       .jpeg({ quality: thumbnailQuality })
       .toBuffer()
@@ -85,7 +95,8 @@ const parseMsMax = 1000
 const secondsMax = 1_000_000
 
 /** The duration of audio or video. 0 when it cannot be determined: phones find out when they play the file. */
-async function inspectSound(file: string): Promise<MediaFacts> {
+async function inspectSound(file: string, mime: string | undefined): Promise<MediaFacts> {
+  if (mime === 'audio/amr') return { seconds: await amrSeconds(file) }
   const tokenizer = await fromFile(file)
   let format: IFormat | undefined
   try {

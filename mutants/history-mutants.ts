@@ -71,4 +71,24 @@ export const historyMutants: Mutant[] = [
       title: 'are kept while they hold a message that is scheduled for later',
     },
   },
+  {
+    name: 'any message of the account has the reference',
+    file: 'packages/db/src/queries/messages/message-timeline.ts',
+    text: 'reference === undefined ? undefined : eq(messages.reference, reference)',
+    replacement: 'undefined',
+    test: {
+      file: 'apps/api/test/reference.test.ts',
+      title: 'messages are found by their reference: all of them, the newest, and those of no other account',
+    },
+  },
+  {
+    name: 'a page has messages with other references',
+    file: 'packages/db/src/queries/messages/history-filter.ts',
+    text: 'reference !== undefined && eq(messages.reference, reference)',
+    replacement: 'false',
+    test: {
+      file: 'apps/api/test/reference.test.ts',
+      title: 'messages are found by their reference: all of them, the newest, and those of no other account',
+    },
+  },
 ]

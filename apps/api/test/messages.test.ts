@@ -74,6 +74,7 @@ test('a message object has all its fields', async () => {
       delivered_at: null,
       read_at: null,
       played_at: null,
+      reference: null,
       waiting_for: null,
       waiting_until: null,
       media: null,

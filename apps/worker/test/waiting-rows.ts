@@ -22,6 +22,7 @@ export function makeMessage(
     status: 'queued',
     interruptions: 0,
     failingMs: 0,
+    reference: null,
     isToContact: false,
     ...fields,
   }

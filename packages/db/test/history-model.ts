@@ -16,10 +16,12 @@ export type ModelMessage = {
   type: MessageType
   status: MessageStatus
   sendAt: number | null
+  reference: string | null
 }
 
 const senders = ['4915100000001', '5215512345678', '525512345678'] as const
 const numbers = ['4915200000001', '5511987654321', '551187654321'] as const
+const references = ['order 1', 'ORDER 1'] as const
 const lids = ['1000000000000001', '1000000000000002'] as const
 const outgoing = [
   'queued',
@@ -46,6 +48,7 @@ export const messagesArbitrary = fc.array(
     sender: fc.constantFrom(...senders),
     number: fc.constantFrom(...numbers),
     lid: fc.option(fc.constantFrom(...lids)),
+    reference: fc.option(fc.constantFrom(...references)),
     type: fc.constantFrom(...messageTypes),
     status: fc.oneof(fc.constantFrom(...outgoing), fc.constant('received' as const)),
   }),
@@ -63,6 +66,7 @@ export const filterArbitrary = fc
     direction: rarely(fc.constantFrom('in' as const, 'out' as const)),
     type: rarely(fc.constantFrom(...messageTypes)),
     status: rarely(fc.constantFrom(...outgoing, 'received' as const)),
+    reference: rarely(fc.constantFrom(...references)),
     from: rarely(ageOverPartitions),
     to: rarely(ageOverPartitions),
   })
@@ -89,11 +93,12 @@ export async function insertModel(
   })
   await db.$client`
     INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, recipient_jid, status, error_code,
-      wa_id, link_generation, created_at, send_at)
+      wa_id, link_generation, created_at, send_at, reference)
     SELECT (row->>'id')::uuid, ${accountId}::int, 1, row->>'direction', row->>'type', row->>'sender', row->>'number',
       row->>'lid' || '@lid', CASE row->>'status' WHEN 'scheduled' THEN 'queued' ELSE row->>'status' END,
       CASE row->>'status' WHEN 'failed' THEN 'message_expired' END, 'X', 1,
-      to_timestamp((row->>'at')::float8 / 1000), to_timestamp((row->>'sendAt')::float8 / 1000)
+      to_timestamp((row->>'at')::float8 / 1000), to_timestamp((row->>'sendAt')::float8 / 1000),
+      row->>'reference'
     FROM jsonb_array_elements(${JSON.stringify(messages)}::text::jsonb) AS row`
   return messages
 }

@@ -89,7 +89,7 @@ const end = (fence: Fence, { id, createdAt }: Stored, status: 'sent' | 'delivere
 }
 
 async function read({ id }: Stored) {
-  const message = await findTimedMessage(db, accountId, id)
+  const message = await findTimedMessage(db, accountId, { message_id: id })
   if (!message) throw new Error('The message is gone')
   return { message, steps: toTimelineObject(message) }
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { listEvents } from '../src/queries/events/event-feed.ts'
 import { cancelMessage } from '../src/queries/messages/cancel-message.ts'
+import { listMessages } from '../src/queries/messages/history-pages.ts'
 import { type MessageChange, recordMessageChanges } from '../src/queries/messages/message-changes.ts'
 import { claimFirstMessages, claimMessages } from '../src/queries/messages/message-claims.ts'
 import { findSentContent } from '../src/queries/messages/message-content.ts'
@@ -130,7 +131,7 @@ const statements: Record<string, () => Promise<unknown>> = {
 const searches: Record<string, () => Promise<unknown>> = {
   'a page of events': () => listEvents(db, accountId, { after: firstPosition, limit: 2 }),
   'a message by its id': () => findMessage(db, accountId, latest.sent),
-  'the timeline of a message': () => findTimedMessage(db, accountId, latest.sent),
+  'the timeline of a message': () => findTimedMessage(db, accountId, { message_id: latest.sent }),
   'the place of a message in the history': () => findHistoryPosition(db, accountId, latest.sent),
   'the progress of a message': () => findMessagesProgress(db, [{ accountId, messageId: latest.sent }]),
   'canceling a message': () => cancelMessage(db, accountId, latest.sent),
@@ -139,6 +140,13 @@ const searches: Record<string, () => Promise<unknown>> = {
   'marking a message as read': () => requestRead(db, accountId, latest.received),
   'the content of a message that is requested again': () =>
     findSentContent(db, device.deviceId, latest.sent, ['jid']),
+}
+
+const byReference: Record<string, () => Promise<unknown>> = {
+  'the newest message with a reference': () => findTimedMessage(db, accountId, { reference: 'order 1' }),
+  'the messages with a reference': () => listMessages(db, accountId, { reference: 'order 1', limit: 200 }),
+  'the messages with a reference and a status': () =>
+    listMessages(db, accountId, { reference: 'order 1', status: 'sent', limit: 200 }),
 }
 
 test.each(Object.entries(statements))('%s reads little in a week that has just begun', async (_, run) => {
@@ -152,3 +160,8 @@ test.each(Object.entries(searches))(
     expect(await countIndexPages(db, run)).toBeLessThan(20)
   },
 )
+
+/** These are planned each time, which reads pages of its own. */
+test.each(Object.entries(byReference))('%s reads no others in a week that has just begun', async (_, run) => {
+  expect(await countReads(db, run)).toBeLessThan(10)
+})

@@ -5,8 +5,10 @@ import { idempotencyKeyParameter } from '../changes/idempotency-key.ts'
 import { messageErrorGuide } from '../errors/message-error-guide.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { contactFields } from '../objects/contact-fields.ts'
-import { integer, lid, moment, phone } from '../parameters/parameter-types.ts'
+import { integer, lid, moment, phone, text } from '../parameters/parameter-types.ts'
 import { unlessGiven } from '../parameters/parse-parameters.ts'
+
+export const reference = text(190)
 
 /** The parameters that the operations share that send a message. */
 export const sendParameters = {
@@ -39,6 +41,11 @@ export const sendParameters = {
     .describe(
       '`message_id` or `wa_message_id` of a message of this chat that the new one quotes. Without `number` and `lid`, the new message goes to its contact',
     ),
+  reference: reference
+    .optional()
+    .describe(
+      'What the caller calls the message, such as the ID of an order. It is in every record, event and webhook of the message, and in logs of the gateway. Several messages may have the same one',
+    ),
 }
 
 /** The response fields that they share. */
@@ -50,6 +57,7 @@ export const sendFields = {
   sender: z.string().describe('Digits only'),
   ...contactFields,
   device_id: z.int(),
+  reference: z.string().optional().describe('That of the request'),
   error: z.string().optional().describe('With `wait`: why the message failed'),
   error_code: extensibleEnum(Object.keys(messageErrorGuide))
     .optional()

@@ -99,6 +99,7 @@ async function accept(
       sendAt,
       replyTo: quoted,
       typingSeconds: input.typing || null,
+      reference: input.reference ?? null,
       idempotency: await findIdempotency(call, input, sendAt, { mustHave: file !== null }),
       // Last: V8 takes 15 µs for such an object when it begins with a spread, and 0.2 µs for this one.
       ...content,
@@ -118,7 +119,7 @@ async function accept(
 }
 
 function toOutput(
-  { sender }: SendInput,
+  { sender, reference }: SendInput,
   { messageId, deviceId, status, contact }: AcceptedMessage,
   progress?: MessageProgress,
 ): SendOutput {
@@ -128,6 +129,7 @@ function toOutput(
     sender,
     ...toContactFields(contact),
     device_id: deviceId,
+    ...(reference !== undefined && { reference }),
     ...(progress?.error && { error: progress.error }),
     ...(progress?.errorCode && { error_code: progress.errorCode }),
   }

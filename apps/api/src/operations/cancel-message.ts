@@ -15,21 +15,21 @@ export const cancelMessage = defineOperation({
   changes: true,
   parameters: z.object({ message_id: messageId.describe('ID from the response of the send') }),
   fields: z.object({
-    ...messageObject.pick({ message_id: true, device_id: true, sender: true }).shape,
+    ...messageObject.pick({ message_id: true, device_id: true, sender: true, reference: true }).shape,
     ...contactFields,
     status: z.literal('canceled').describe('The message was not sent and never will be'),
   }),
   errors: ['message_not_found', 'not_cancelable'],
   example: {
     given: { message_id: exampleSent.message_id },
-    answer: { ...exampleSent, status: 'canceled' },
+    answer: { ...exampleSent, reference: null, status: 'canceled' },
   },
   async handle({ message_id }, { context: { db, events, notify }, principal: { accountId } }) {
     const isNew = await cancel(db, accountId, message_id)
     if (isNew) notify.publishEventHint(accountId)
     const message = await findMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')
-    const { status } = message
+    const { status, reference } = message
     if (status !== 'canceled') {
       throw new AppError('not_cancelable', `The message can no longer be canceled: its status is ${status}.`)
     }
@@ -40,6 +40,6 @@ export const cancelMessage = defineOperation({
       notify.enqueueCommand({ kind: 'send', deviceId: message.deviceId })
     }
     const contact = toContactFields(toMessageObject(message))
-    return { message_id, device_id: message.deviceId, sender: message.sender, ...contact, status }
+    return { message_id, device_id: message.deviceId, sender: message.sender, reference, ...contact, status }
   },
 })

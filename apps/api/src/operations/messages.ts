@@ -7,6 +7,7 @@ import { listedMessage, toWaitingFields } from '@wagate/shared/objects/waiting-f
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
+import { reference } from '../messages/send-contract.ts'
 import { findWaits } from '../messages/waits.ts'
 import { changeCursor, integer, lid, messageId, moment, oneOf, phone } from '../parameters/parameter-types.ts'
 
@@ -34,6 +35,7 @@ const parameters = z
     direction: oneOf(['in', 'out']).optional().describe('Only received messages, or only sent ones'),
     type: oneOf(messageTypes).optional().describe('Only messages of this type'),
     status: oneOf(messageStatuses).optional().describe('Only messages with this status'),
+    reference: reference.optional().describe('Only messages with this `reference`'),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
     path: ['from'],

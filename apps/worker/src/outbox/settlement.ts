@@ -110,7 +110,11 @@ export function makeSettlement(
       }
       const setback = work === 'send' ? 'send_failed' : 'unprepared'
       void noteSetback(message, setback, detailsOf(error, leftMs))
-      logger.warn({ err: error, deviceId, messageId: message.id }, 'Sending a message failed, will retry')
+      const { id: messageId, reference } = message
+      logger.warn(
+        { err: error, deviceId, messageId, ...(reference !== null && { reference }) },
+        'Sending a message failed, will retry',
+      )
     },
 
     acknowledgeLate(waId, outcome) {

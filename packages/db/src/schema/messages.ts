@@ -81,6 +81,8 @@ export const messages = pgTable(
     pushName: text('push_name'),
     /** Where the own account has written it, if not through the gateway. */
     source: text().$type<'phone'>(),
+    /** What the caller calls it. */
+    reference: text(),
     /** The contact has replaced its text, which is not kept. */
     editedAt: moment('edited_at'),
     /** The contact has deleted it, so its content is removed. */
@@ -113,6 +115,10 @@ export const messages = pgTable(
     index('messages_incoming')
       .on(table.accountId, table.createdAt.desc().nullsFirst(), table.id.desc().nullsFirst())
       .where(sql`${table.direction} = 'in'`),
+    // Costs nothing for messages without one.
+    index('messages_reference')
+      .on(table.accountId, table.reference, table.createdAt.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`${table.reference} IS NOT NULL`),
     index('messages_received').on(table.deviceId, table.waId).where(sql`${table.direction} = 'in'`),
     // Its id is not derived from that at WhatsApp, as that of a message which the gateway sends.
     index('messages_from_phone').on(table.deviceId, table.waId).where(sql`${table.source} IS NOT NULL`),

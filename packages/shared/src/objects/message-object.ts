@@ -53,6 +53,12 @@ export const messageObject = z
     error: z.string().nullable().describe('Why the message failed'),
     error_code: extensibleEnum(Object.keys(messageErrors)).nullable().describe('Machine-readable error code'),
     wa_message_id: z.string().describe('ID of the message at WhatsApp'),
+    reference: z
+      .string()
+      .nullable()
+      .describe(
+        'What the request of the message gave as `reference`; null for others, and for received ones',
+      ),
     created_at: z.iso.datetime(),
     send_at: moment.describe('Time at which it is to be sent, if the request had one'),
     written_at: moment.describe(
@@ -89,6 +95,7 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   error: null,
   error_code: null,
   wa_message_id: '3EB0280A488696CFC30D42',
+  reference: null,
   created_at: '2026-01-31T12:00:00.000Z',
   send_at: null,
   written_at: null,
@@ -122,6 +129,7 @@ export type MessageRow = {
   error: string | null
   errorCode: string | null
   waId: string
+  reference: string | null
   createdAt: Date
   sendAt: Date | null
   sentAt: Date | null
@@ -161,6 +169,7 @@ export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.in
     error: message.error,
     error_code: message.errorCode,
     wa_message_id: message.waId,
+    reference: message.reference,
     created_at: message.createdAt.toISOString(),
     send_at: message.sendAt?.toISOString() ?? null,
     written_at: message.writtenAt?.toISOString() ?? null,

@@ -32,7 +32,7 @@ function matches(message: MessageRow, filter: HistoryFilter): boolean {
   const { createdAt, contactJid } = message
   const isEqual = (name: keyof typeof fields) => fields[name] === undefined || fields[name] === message[name]
   return (
-    (['direction', 'type', 'status'] as const).every(isEqual) &&
+    (['direction', 'type', 'status', 'reference'] as const).every(isEqual) &&
     (sender === undefined || isSameSubscriber(sender, message.sender)) &&
     (number === undefined || isSameSubscriber(number, message.number)) &&
     (lid === undefined ||

@@ -20,6 +20,8 @@ export type NewMessage = NewContent & {
   /** ISO 8601. Null is now. */
   sendAt: string | null
   typingSeconds?: number | null
+  /** What the caller calls it. */
+  reference?: string | null
   /** Media that came with the request, or whose parts were stored by `storeMediaPart`. */
   media: NewMedia | null
   idempotency: Idempotency | null
@@ -130,10 +132,10 @@ export async function acceptMessages(
     inserted AS (
       INSERT INTO messages (
         id, account_id, device_id, direction, sender, number, status, wa_id, link_generation, send_at,
-        typing_seconds, recipient_jid, ${sql.unsafe(contentColumns)}
+        typing_seconds, reference, recipient_jid, ${sql.unsafe(contentColumns)}
       )
       SELECT id, account_id, device_id, 'out', sender, contact_key, 'queued', wa_id, link_generation, send_at::timestamptz,
-        typing_seconds, lid_jid, ${sql.unsafe(givenContent)}
+        typing_seconds, reference, lid_jid, ${sql.unsafe(givenContent)}
       FROM given WHERE ${isAccepted}
       ORDER BY position
       RETURNING id, account_id, device_id
@@ -162,6 +164,7 @@ const givenColumns: Columns<NewMessage> = {
   ...givenContentColumns,
   send_at: ['text', ({ sendAt }) => sendAt],
   typing_seconds: ['int', ({ typingSeconds }) => typingSeconds ?? null],
+  reference: ['text', ({ reference }) => reference ?? null],
   media_mime: ['text', ({ media }) => media?.mime ?? null],
   media_bytes: ['int', ({ media }) => media?.bytes ?? null],
   upload_id: ['uuid', ({ media }) => (media && 'uploadId' in media ? media.uploadId : null)],

@@ -17,6 +17,7 @@ export type HistoryFilter = {
   direction?: 'in' | 'out' | undefined
   type?: MessageType | undefined
   status?: MessageStatus | undefined
+  reference?: string | undefined
   /** Of the creation: not before. */
   from?: Date | undefined
   /** Of the creation: before. */
@@ -24,15 +25,16 @@ export type HistoryFilter = {
 }
 
 /**
- * `indexed`: what messages_number, messages_failed, messages_incoming, messages_sender or messages_history answers, in the
+ * `indexed`: what messages_reference, messages_number, messages_failed, messages_incoming, messages_sender or messages_history answers, in the
  * order of the pages. `others`: what has to be compared with each row.
  */
 type Conditions = { indexed: SQL[]; others: SQL[] }
 
 export function conditionsOf(filter: HistoryFilter): Conditions {
-  const { sender, number, lid, contactKey, direction, type, status, from, to } = filter
+  const { sender, number, lid, contactKey, direction, type, status, reference, from, to } = filter
   const isIncoming = direction === 'in' || status === 'received'
   const [first, ...rest] = given(
+    reference !== undefined && eq(messages.reference, reference),
     number !== undefined && isOneOf(messages.number, number),
     status === 'failed' && isNotNull(messages.errorCode),
     // Written out: with a parameter, Postgres could not tell that the partial index has all these rows.

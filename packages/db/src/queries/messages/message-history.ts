@@ -37,6 +37,7 @@ export const historyColumns = {
   error: messages.error,
   errorCode: messages.errorCode,
   waId: messages.waId,
+  reference: messages.reference,
   createdAt: messages.createdAt,
   sendAt: messages.sendAt,
   sentAt: messages.sentAt,

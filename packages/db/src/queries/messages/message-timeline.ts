@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../client.ts'
 import { messages } from '../../schema/messages.ts'
 import { receivedMedia } from '../../schema/received-media.ts'
@@ -19,16 +19,28 @@ export type TimedMessage = HistoryMessage & {
 
 const timedColumns = { ...historyColumns, attempts: messages.attempts, timeline: messages.timeline }
 
+/** At least one of the two. Both must agree. */
+export type MessageLocator = { message_id?: string | undefined; reference?: string | undefined }
+
+/** Of several messages with the reference, the newest. */
 export async function findTimedMessage(
   db: Database,
   accountId: number,
-  messageId: string,
+  { message_id: id, reference }: MessageLocator,
 ): Promise<TimedMessage | undefined> {
+  if (id === undefined && reference === undefined) return undefined
   const [message] = await db
     .select(timedColumns)
     .from(messages)
     .leftJoin(receivedMedia, mediaOfMessage)
-    .where(isMessage(accountId, messageId))
+    .where(
+      and(
+        id === undefined ? eq(messages.accountId, accountId) : isMessage(accountId, id),
+        reference === undefined ? undefined : eq(messages.reference, reference),
+      ),
+    )
+    .orderBy(desc(messages.createdAt), desc(messages.id))
+    .limit(1)
   return message
 }
 

@@ -22,6 +22,8 @@ export type WaitingMessage = SentContent & {
   status: 'queued' | 'sending'
   /** How many owners in a row died or lost their lease while they had claimed it. */
   interruptions: number
+  /** What the caller calls it, for logs. */
+  reference: string | null
   /** For how long it could be neither prepared nor sent, for reasons of its own. */
   failingMs: number
   /** It was read by a query that leaves out new contacts. False says nothing. */
@@ -87,7 +89,7 @@ export async function listWaitingMessages(
 const waitingColumns = (sql: postgres.Sql) => sql`
   id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
   ${sql.unsafe(storedContent)}, uploaded_content AS "uploadedContent", status, interruptions,
-  coalesce(typing_seconds, 0) AS "typingSeconds",
+  coalesce(typing_seconds, 0) AS "typingSeconds", reference,
   coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS "failingMs"`
 
 const isBlocked = {

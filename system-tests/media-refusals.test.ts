@@ -15,8 +15,18 @@ const as =
     response.writeHead(200, { 'content-type': type }).end(body)
 
 /** What a host may answer that is no image, and what the message that asked for one ends with. */
-const answers: Record<string, { code: string; answer: RequestListener }> = {
-  '/missing': { code: 'media_fetch_failed', answer: (_, response) => response.writeHead(404).end() },
+const answers: Record<string, { code: string; answer: RequestListener; error?: string }> = {
+  '/missing': {
+    code: 'media_fetch_failed',
+    error: 'The media URL could not be fetched: its host answered with status 404.',
+    answer: (_, response) => response.writeHead(404).end(),
+  },
+  '/gif': {
+    code: 'media_type_mismatch',
+    error:
+      'The media file is not of the given type: detected image/gif. Convert it to MP4 and send it with type video, or send it with type document.',
+    answer: as('image/jpeg', 'GIF89a\x01\0\x01\0'),
+  },
   '/packed': {
     code: 'media_too_large',
     answer: (_, response) =>
@@ -112,10 +122,8 @@ describe('media that cannot be sent', () => {
       await gateway.untilMessage(text, 'is delivered', ({ status }) => status === 'delivered')
       const failed = await gateway.untilMessage(lost, 'failed', ({ status }) => status === 'failed')
       expect(failed.error_code).toBe(code)
-      if (path === '/missing')
-        expect(failed).toMatchObject({
-          error: 'The media URL could not be fetched: its host answered with status 404.',
-        })
+      const { error } = answers[path] ?? {}
+      if (error) expect(failed).toMatchObject({ error })
     },
   )
 

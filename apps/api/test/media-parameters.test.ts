@@ -47,6 +47,8 @@ test.each([
   ['image', 'GIF89a\x01\0\x01\0', 'Convert it to MP4 and send it with type video'],
   ['image', 'BM\x36\x10\x0e\0\0\0\0\0\x36\0\0\0', 'Convert it to JPEG or PNG'],
   ['video', '\x1a\x45\xdf\xa3\x87\x42\x82\x84webm\0', 'Convert it to MP4'],
+  ['image', '%PDF-1.4\n', 'Send it with type document'],
+  ['image', '\xff\xfb\x90\0\0\0\0\0', 'Send it with type audio'],
   ['audio', 'RIFF\0\x10\0\0WAVEfmt ', 'Convert it to MP3'],
 ])('a file that phones do not show as %s is refused with what to do', async (type, bytes, advice) => {
   const { account, sender } = await createSender(gateway)

@@ -1,3 +1,4 @@
+import { cleanFilename } from '@wagate/shared/file-names'
 import { AppError } from '../errors/app-error.ts'
 import { invalidParameter } from '../errors/invalid-parameter.ts'
 import { inSlices } from './in-slices.ts'
@@ -92,7 +93,7 @@ function readPart(headers: string, content: Buffer): [name: string, value: strin
 export const isUtf8 = (charset: string) => ['utf-8', 'utf8', 'us-ascii', 'ascii'].includes(charset)
 
 /**
- * The fields of a form in which a file came, with the file as the `url` that it would have as text, and its name. Throws
+ * The fields of a form in which a file came, with the file as the `url` that it would have as text, with its name. Throws
  * `duplicate_parameter` and `invalid_parameter`.
  */
 export async function withFileAsUrl(
@@ -105,10 +106,8 @@ export async function withFileAsUrl(
   if (second) throw invalidParameter(second.name.slice(0, 100), 'is a second file: send one in each request')
   const isGiven = (wanted: string) => fields.some(([name, value]) => name === wanted && value !== '')
   if (isGiven('url')) throw invalidParameter('url', 'cannot be given together with a file')
-  const named: [string, unknown][] =
-    isGiven('filename') || file.filename === '' ? [] : [['filename', file.filename]]
   const others = fields.filter(([name, value]) => value !== '' || (name !== 'url' && name !== 'filename'))
-  return [...others, ['url', await toDataUrl(file)], ...named]
+  return [...others, ['url', await toDataUrl(file)]]
 }
 
 /** What browsers send for a field in which no file was chosen. */
@@ -117,8 +116,9 @@ const isUnchosen = ({ filename, bytes }: FormFile) => filename === '' && bytes.l
 /** Three bytes are four characters. */
 const wholeCharacters = (slice: Buffer) => slice.subarray(0, slice.length - (slice.length % 3))
 
-async function toDataUrl({ mime = '', bytes }: FormFile): Promise<string> {
-  let url = `data:${mime};base64,`
+async function toDataUrl({ mime = '', filename, bytes }: FormFile): Promise<string> {
+  const name = cleanFilename(filename)
+  let url = `data:${mime}${name ? `;filename=${encodeURIComponent(name)}` : ''};base64,`
   for await (const slice of inSlices(bytes, wholeCharacters)) url += slice.toString('base64')
   return url
 }

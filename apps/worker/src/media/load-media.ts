@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { weighType } from '@wagate/shared/file-evidence'
 import { cleanFilename, completeFilename } from '@wagate/shared/file-names'
 import type { FileSigns } from '@wagate/shared/file-signs'
-import { isAcceptedMedia } from '@wagate/shared/media-rules'
+import { describeMisfit, isAcceptedMedia } from '@wagate/shared/media-rules'
 import type { MediaContent } from '../session/sending/compose-content.ts'
 import type { Inspector } from './inspection/inspector.ts'
 import type { MediaFacts } from './inspection/media-facts.ts'
@@ -31,7 +31,8 @@ export async function loadMedia(
       file: file.path,
       type: message.type,
     })
-    if (!isAcceptedMedia(message.type, facts.mime)) throw new MediaError('media_type_mismatch')
+    if (!isAcceptedMedia(message.type, facts.mime))
+      throw new MediaError('media_type_mismatch', { detail: describeMisfit(message.type, facts.mime) })
     return { content: makeContent(message, file, facts), release: file.remove }
   } catch (error) {
     await file.remove()

@@ -59,7 +59,6 @@ describe('what the page shows of the one who asks', () => {
     'shop.example.com',
     'https://',
     `https://shop.example.com/${'a'.repeat(2048)}`,
-    '',
   ])('may not go on at %j', async (return_url) => {
     const account = await gateway.createAccount()
     const refused = await account.post('/create-link', { sender: randomPhone(), return_url })

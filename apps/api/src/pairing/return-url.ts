@@ -8,8 +8,6 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
  * for development. A user name in front of the host would make it look like another host.
  */
 function isReturnUrl(value: string): boolean {
-  // The length has an error of its own.
-  if (value === '') return true
   // URL parsers skip tabs and line feeds, and people see what they do not.
   if (/[\s\\\p{Cc}\p{Cf}]/u.test(value) || !URL.canParse(value)) return false
   const { protocol, hostname, username, password } = new URL(value)

@@ -1,10 +1,11 @@
 import { collectAtRest } from '@wagate/runtime/collect-at-rest'
 import { makeLogger } from '@wagate/runtime/logger'
+import { configurationOrExit } from '@wagate/runtime/run-command'
 import { readConfig } from './config.ts'
 import { bootstrapAdmin, deliverKey } from './credentials/bootstrap-admin.ts'
 import { startApi } from './start.ts'
 
-const config = readConfig(process.env)
+const config = configurationOrExit(() => readConfig(process.env))
 const signals = ['SIGTERM', 'SIGINT'] as const
 /** During start-up no request is in progress, so the process may end at once. */
 const exitAtOnce = () => process.exit(0)

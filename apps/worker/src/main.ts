@@ -2,11 +2,12 @@ import './preload.ts'
 import { collectAtRest } from '@wagate/runtime/collect-at-rest'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makePrivateFolder, removeFolder } from '@wagate/runtime/private-folder'
+import { configurationOrExit } from '@wagate/runtime/run-command'
 import { readConfig } from './config/config.ts'
 import { downloadLimits, makeWhatsAppFetch } from './session/network/whatsapp-fetch.ts'
 import { startWorker } from './start.ts'
 
-const config = readConfig(process.env)
+const config = configurationOrExit(() => readConfig(process.env))
 const logger = makeLogger('worker', config.logLevel)
 // Only Baileys downloads with `fetch` in this process.
 globalThis.fetch = makeWhatsAppFetch(downloadLimits)

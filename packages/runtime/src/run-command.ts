@@ -20,6 +20,18 @@ export async function runCommand(usage: string, work: () => Promise<number>): Pr
   }
 }
 
+/** The configuration of a process that stays. A bad one ends it with what is wrong with each setting, and without a stack. */
+export function configurationOrExit<Config>(read: () => Config): Config {
+  try {
+    return read()
+  } catch (error) {
+    const sentence = error instanceof ConfigurationError && problemOf(error)
+    if (!sentence) throw error
+    process.stderr.write(`${sentence}\n`)
+    return process.exit(1)
+  }
+}
+
 const isWrongCall = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 

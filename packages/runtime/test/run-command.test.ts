@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { readEnv } from '../src/env.ts'
-import { runCommand } from '../src/run-command.ts'
+import { configurationOrExit, runCommand } from '../src/run-command.ts'
 
 const printed = vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
 const earlier = process.exitCode
@@ -40,4 +40,18 @@ test('a command has the exit code of its work, and a bug keeps its stack', async
   await runCommand('Usage: x', async () => 3)
   expect(process.exitCode).toBe(3)
   await expect(runCommand('Usage: x', failing(new TypeError('a bug')))).rejects.toThrow('a bug')
+})
+
+test('bad settings end a process with every one of them, and a bug keeps its stack', () => {
+  const exit = vi.spyOn(process, 'exit').mockImplementation((code) => {
+    throw new Error(`exited with ${code}`)
+  })
+  const read = () => readEnv({ A_URL: z.url(), B_URL: z.url() }, {})
+  expect(() => configurationOrExit(read)).toThrow('exited with 1')
+  expect(String(printed.mock.calls)).toMatch(
+    /^The configuration is not usable:\n {2}A_URL: .*\n {2}B_URL: .*\nSet it in the environment/,
+  )
+  exit.mockRestore()
+  const bug = () => configurationOrExit(() => JSON.parse('{'))
+  expect(bug).toThrow(SyntaxError)
 })

@@ -2,6 +2,7 @@ import { lidOf, numberOf } from '@wagate/shared/contact-key'
 import { blockingReasons } from '@wagate/shared/statuses'
 import type { Database } from '../../client.ts'
 import { type Contact, seenLids } from '../contacts/known-contacts.ts'
+import { numberForms } from '../contacts/number-forms.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
 import { insertMessageEvents } from '../statements/event-rows.ts'
 import { idempotencyWindowStart } from '../statements/idempotency-window.ts'
@@ -121,7 +122,8 @@ export async function acceptMessages(
         AND device.deleted_at IS NULL
       LEFT JOIN LATERAL (
         SELECT lid_jid, number, username FROM contacts
-        WHERE contacts.account_id = given.account_id AND contacts.number = given.number
+        WHERE contacts.account_id = given.account_id
+          AND contacts.number IN (SELECT form FROM ${numberForms(sql, 'given.number')} AS forms (form))
         ${hasLids ? orByLid(sql) : sql``}
         LIMIT 1
       ) AS contact ON true

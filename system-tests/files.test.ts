@@ -10,11 +10,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 type Fields = Record<string, unknown>
 
-const sender = '15552084301'
+const sender = '15552087301'
 const minute = { withinMs: 60_000, everyMs: 100 }
 let system: TestSystem
 let host: Server
-let numbers = 15_552_084_310
+let numbers = 15_552_087_310
 /** What the host answers, by path. */
 const pages = new Map<string, { head: Record<string, string>; bytes: Buffer }>()
 

@@ -67,6 +67,11 @@ test.each([
   expect((await waitOf(await insert()))?.isBehind).toBe(isBehind)
 })
 
+test('a message waits behind one to another form of its number', async () => {
+  await insert({ number: '5511987654321' })
+  expect((await waitOf(await insert({ number: '551187654321' })))?.isBehind).toBe(true)
+})
+
 test('a message does not wait for itself, for a later one, or when it has ended', async () => {
   const first = await insert()
   await insert()

@@ -4,6 +4,7 @@ import { holdMs } from '@wagate/shared/waiting-reasons'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { isKnownOrCounted } from '../contacts/contacts.ts'
+import { numberForms } from '../contacts/number-forms.ts'
 import { warmUpDay } from '../contacts/warm-up.ts'
 import { isRecent } from '../devices/due-messages.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
@@ -95,9 +96,9 @@ export async function listMessageWaits(
       CASE WHEN ${isIn(asked.restricted)} THEN NOT ${isKnownOrCounted(sql, 'message', 'known')}
         WHEN ${isIn(asked.usedUp)} THEN NOT ${isKnownOrCounted(sql, 'message', 'known or counted')} END AS "isNewContact",
       EXISTS (
-        SELECT FROM (
+        SELECT FROM ${numberForms(sql, 'message.number')} AS forms (form) CROSS JOIN LATERAL (
           SELECT is_waiting, device_id, seq, link_generation, send_at, failing_since FROM messages AS earlier
-          WHERE earlier.account_id = message.account_id AND earlier.number = message.number AND ${isRecent(sql)}
+          WHERE earlier.account_id = message.account_id AND earlier.number = form AND ${isRecent(sql)}
             AND earlier.created_at <= message.created_at AND earlier.id <> message.id
           ORDER BY earlier.created_at DESC, earlier.id DESC LIMIT ${conversationMax}
         ) AS earlier

@@ -107,8 +107,8 @@ export const eventMutants: Mutant[] = [
   {
     name: 'a deletion by a stranger',
     file: 'packages/db/src/queries/messages/known-messages.ts',
-    text: '      AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}\n',
-    replacement: '',
+    text: '      AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}\n    LIMIT',
+    replacement: '    LIMIT',
     test: {
       file: ofChanges,
       title: 'a stranger, and the recipient of a message, can neither edit nor delete it',

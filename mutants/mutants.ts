@@ -18,6 +18,7 @@ import { operatorMutants } from './operator-mutants.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
 import { pageMutants } from './page-mutants.ts'
 import { processMutants } from './process-mutants.ts'
+import { readingMutants } from './reading-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
 import { repetitionMutants } from './repetition-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
@@ -38,6 +39,7 @@ export const mutants: Mutant[] = [
   ...contactMutants,
   ...sessionMutants,
   ...signUpMutants,
+  ...readingMutants,
   ...receivingMutants,
   ...repetitionMutants,
   ...messagesMutants,

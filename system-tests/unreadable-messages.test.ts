@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 type Fields = Record<string, unknown>
 type Event = { type: string; timestamp: string; data: Fields & { message_id: string; message: Fields } }
 
-const [sender, contact] = ['15552084201', '15552084202']
+const [sender, contact] = ['15552935201', '15552935202']
 let system: TestSystem
 let gateway: GatewayClient
 

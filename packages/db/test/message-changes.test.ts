@@ -107,6 +107,39 @@ test('a change that WhatsApp delivers again has one event, also with another add
   expect(await countChanges(both.waId)).toBe(2)
 })
 
+test('the account edits and deletes elsewhere only what it has written, here or there', async () => {
+  const ours = await send()
+  const theirs = await receive()
+  const byHand = await receive({ writtenOn: 'phone', body: 'By hand' })
+  const own = { fromMe: true, writtenOn: 'phone' as const }
+  for (const { id, waId: target } of [ours, byHand]) {
+    await recordMessageChanges(owned.db, [change({ ...own, target, kind: 'edited', text: 'new' })])
+    expect(await findMessage(owned.db, owned.accountId, id)).toMatchObject({ body: 'new', direction: 'out' })
+    expect((await lastChange())[0]).toMatchObject({ messageId: id, data: { fromMe: true, byMe: true } })
+    await recordMessageChanges(owned.db, [change({ ...own, target, kind: 'deleted' })])
+    expect(await findMessage(owned.db, owned.accountId, id)).toMatchObject({ body: null })
+  }
+  await recordMessageChanges(owned.db, [
+    change({ ...own, fromMe: false, target: theirs.waId, kind: 'deleted' }),
+  ])
+  expect(await findMessage(owned.db, owned.accountId, theirs.id)).toMatchObject({ body: 'Hello' })
+  const again = await receive({ ...byHand, id: makeMessageId(sender) })
+  expect(await findMessage(owned.db, owned.accountId, again.id)).toBeUndefined()
+})
+
+test('a message of the phone and one of its contact may have the same id', async () => {
+  const byHand = await receive({ writtenOn: 'phone' })
+  const theirs = await receive({ waId: byHand.waId, body: 'Mine' })
+  expect(await findMessage(owned.db, owned.accountId, byHand.id)).toMatchObject({
+    direction: 'out',
+    source: 'phone',
+  })
+  expect(await findMessage(owned.db, owned.accountId, theirs.id)).toMatchObject({
+    direction: 'in',
+    body: 'Mine',
+  })
+})
+
 test('an edit that could not be read leaves the text, and its event says so', async () => {
   const { id, waId: target } = await receive()
   await recordMessageChanges(owned.db, [change({ target, kind: 'edited', isUnread: true })])

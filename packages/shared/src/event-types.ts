@@ -16,6 +16,8 @@ export const eventTypes = {
   'message.deleted': 13,
   'message.poll_vote': 14,
   'message.marked_read': 15,
+  'message.sent_from_phone': 18,
+  'message.read_on_phone': 19,
   'media.stored': 20,
   'media.unavailable': 21,
   'device.connected': 30,

@@ -164,6 +164,8 @@ export const settings = {
   /** Development only: lets media URLs point to this machine and private networks. */
   ALLOW_PRIVATE_MEDIA_HOSTS: flag.default(false),
 
+  /** Whether messages that the account writes, edits, deletes and reads on its phone are recorded. */
+  PHONE_ACTIVITY: flag.default(true),
   /** Whether workers download the files of received messages. */
   RECEIVED_MEDIA: flag.default(true),
   /** How long they are kept. */

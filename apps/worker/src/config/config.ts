@@ -53,6 +53,7 @@ export const shape = {
     'MEDIA_DOCUMENT_BYTES_MAX',
     'MEDIA_MEMORY_BYTES',
     'ALLOW_PRIVATE_MEDIA_HOSTS',
+    'PHONE_ACTIVITY',
     'RECEIVED_MEDIA',
     'RECEIVED_MEDIA_RETENTION_DAYS',
     'RECEIVED_MEDIA_ACCOUNT_BYTES_MAX',
@@ -152,6 +153,7 @@ function toConfig(env: Environment) {
       memoryBytes: env.MEDIA_MEMORY_BYTES,
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
     },
+    recordsPhoneActivity: env.PHONE_ACTIVITY,
     receivedMedia: {
       isEnabled: env.RECEIVED_MEDIA,
       retentionDays: env.RECEIVED_MEDIA_RETENTION_DAYS,

@@ -1,4 +1,5 @@
 import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
+import { recordPhoneRead } from '@wagate/db/queries/messages/phone-reads'
 import { isReceived } from '@wagate/db/queries/messages/received-messages'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Logger } from '@wagate/runtime/logger'
@@ -46,6 +47,7 @@ export function openDeviceSession(
 ): Session {
   const { statements, media, publishEventHint } = context
   const device = { ...state, lease, sentRecipients, vault, contacts }
+  const records = context.config.recordsPhoneActivity
   const receipts = { outcomes: statements.outcomes, publishEventHint }
   const receiving = { ...context, receivedWrites: statements.receivedWrites, onMedia: media.arrivals.note }
 
@@ -91,8 +93,15 @@ export function openDeviceSession(
         await storeReceipt(receipts, device, receipt, persist).catch(reportLoss)
         hooks.onReceipt(receipt)
       },
-      onReceived: (received, persist) =>
-        storeReceived(receiving, device, received, persist).catch(reportLoss),
+      async onPhoneRead(read, persist) {
+        if (!records) return
+        await persist(() => recordPhoneRead(context.db, lease, state.id, read)).catch(reportLoss)
+        publishEventHint(state.accountId)
+      },
+      async onReceived(received, persist) {
+        if (!received.writtenOn || records)
+          await storeReceived(receiving, device, received, persist).catch(reportLoss)
+      },
       onOfflineStalled() {
         context.metrics.offlineStalls.inc()
         logger.warn('WhatsApp has stopped delivering what waited for the sender, asking again')

@@ -80,7 +80,7 @@ export const messages = pgTable(
     /** The name that the author has chosen for itself. */
     pushName: text('push_name'),
     /** Where the own account has written it, if not through the gateway. */
-    source: text().$type<'phone'>(),
+    source: text().$type<'phone' | 'companion'>(),
     /** What the caller calls it. */
     reference: text(),
     /** The contact has replaced its text, which is not kept. */

@@ -27,20 +27,28 @@ export const eventKinds: Record<EventType, EventKind> = {
     { ...exampleChange, reaction: '👍' },
   ),
   'message.edited': messageData(
-    'A contact has replaced the text of its message',
+    'A contact has replaced the text of its message, or the account that of its own, on its phone',
     { ...changeFields, text: editedText },
     { ...exampleChange, from_me: false, text: 'At four, please.' },
   ),
-  'message.deleted': messageData('A contact has deleted its message for everyone', changeFields, {
-    ...exampleChange,
-    from_me: false,
-  }),
+  'message.deleted': messageData(
+    'A contact has deleted its message for everyone, or the account its own, on its phone',
+    changeFields,
+    {
+      ...exampleChange,
+      from_me: false,
+    },
+  ),
   'message.poll_vote': messageData(
     'A contact has voted in a poll',
     { ...changeFields, options: voteOptions },
     { ...exampleChange, options: ['Monday'] },
   ),
   'message.marked_read': messageData('A received message was marked as read, as mark-read had requested'),
+  'message.sent_from_phone': messageData(
+    'The account has written a message on its phone, or on another linked device: `message.source`',
+  ),
+  'message.read_on_phone': messageData('A received message was read on the phone of the account'),
   'media.stored': messageData('The file of a received message is stored: `message.media.url` leads to it'),
   'media.unavailable': messageData(
     'The file of a received message is not available: `message.media.reason` says why',

@@ -9,6 +9,10 @@ export const changeFields = {
   lid: z.string().nullable().describe('Its LID, in digits'),
   wa_message_id: z.string().describe('ID at WhatsApp of the message that it is about'),
   from_me: z.boolean().describe('Whether the sender wrote that message'),
+  by_me: z
+    .boolean()
+    .optional()
+    .describe('true when the account itself has edited or deleted its message, on its phone'),
 }
 
 export const reaction = z.string().nullable().describe('The emoji. null when the contact removed it')
@@ -43,6 +47,7 @@ const storedChange = z.object({
   text: z.string().optional(),
   options: z.array(z.string()).optional(),
   unread: z.boolean().optional(),
+  byMe: z.boolean().optional(),
 })
 
 /** As the database has it. `waId` is the id of the stanza that made the change. `number` may be empty. */
@@ -60,12 +65,13 @@ export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> |
   const stored = storedChange.safeParse(data)
   // A later version may store it in another way. Other events can still be read.
   if (!stored.success) return {}
-  const { number, contactJid, target, fromMe, reaction, text, options, unread } = stored.data
+  const { number, contactJid, target, fromMe, reaction, text, options, unread, byMe } = stored.data
   return {
     number: number || null,
     lid: lidOf(contactJid),
     wa_message_id: target,
     from_me: fromMe,
+    ...(byMe && { by_me: true }),
     ...(reaction !== undefined && { reaction }),
     ...(text !== undefined && { text }),
     ...(unread && { text: null }),

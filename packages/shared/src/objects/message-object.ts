@@ -30,6 +30,11 @@ export const messageObject = z
         'User name of the other WhatsApp account. Null when it has none, or WhatsApp does not tell it',
       ),
     direction: z.enum(['out', 'in']),
+    source: extensibleEnum(['gateway', 'phone', 'companion'])
+      .nullable()
+      .describe(
+        'Where a message with the direction `out` was written: by callers of the gateway, on the phone of the account, or on another linked device. null for received ones',
+      ),
     type: extensibleEnum(messageTypes),
     message: z.string().nullable(),
     caption: z.string().nullable(),
@@ -42,7 +47,9 @@ export const messageObject = z
     filename: z.string().nullable().describe('Name of a document'),
     content: messageContent.nullable().describe('What a message has besides its text'),
     reply_to: quotedMessage.nullable().describe('The message that this one quotes'),
-    media: mediaObject.nullable().describe('File of a received message; null for all others'),
+    media: mediaObject
+      .nullable()
+      .describe('File of a message that was received or written on the phone; null for all others'),
     unavailable: extensibleEnum(unavailableReasons)
       .nullable()
       .describe(
@@ -62,13 +69,15 @@ export const messageObject = z
     created_at: z.iso.datetime(),
     send_at: moment.describe('Time at which it is to be sent, if the request had one'),
     written_at: moment.describe(
-      "When the contact wrote it, by WhatsApp's clock. `created_at` is when the gateway got it. null for what the gateway sends",
+      "When the contact, or the account on its phone, wrote it, by WhatsApp's clock. `created_at` is when the gateway got it. null for what the gateway sends",
     ),
     sent_at: moment,
     delivered_at: moment,
-    read_at: moment.describe('Of a received message, when its contact was told so, with mark-read'),
-    edited_at: moment.describe('When the contact last replaced the text'),
-    deleted_at: moment.describe('When the contact deleted the message for everyone. Its text is removed'),
+    read_at: moment.describe(
+      'Of a received message, when its contact was told so with mark-read, or when it was read on the phone',
+    ),
+    edited_at: moment.describe('When its author last replaced the text'),
+    deleted_at: moment.describe('When its author deleted the message for everyone. Its text is removed'),
     played_at: moment.describe('When the recipient listened to it. Its status stays `read`'),
   })
   .meta({ id: 'Message' })
@@ -81,6 +90,7 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   lid: null,
   username: null,
   direction: 'out',
+  source: 'gateway',
   type: 'text',
   message: 'Your order is on its way.',
   caption: null,
@@ -141,7 +151,7 @@ export type MessageRow = {
   unavailable: UnavailableReason | null
   writtenAt: Date | null
   pushName: string | null
-  source: 'phone' | null
+  source: 'phone' | 'companion' | null
 }
 
 /** Without `linkTo`, received files have no links. */
@@ -155,6 +165,7 @@ export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.in
     lid: lidOf(message.contactJid) ?? lidOf(message.contact?.lidJid),
     username: message.contact?.username ?? null,
     direction: message.direction,
+    source: message.direction === 'in' ? null : (message.source ?? 'gateway'),
     type: message.type,
     message: isMedia ? null : message.body,
     caption: isMedia ? message.body : null,
@@ -173,7 +184,8 @@ export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.in
     created_at: message.createdAt.toISOString(),
     send_at: message.sendAt?.toISOString() ?? null,
     written_at: message.writtenAt?.toISOString() ?? null,
-    sent_at: message.sentAt?.toISOString() ?? null,
+    // Only what the gateway sends counts towards its pace, by the column.
+    sent_at: (message.sentAt ?? (message.source && message.writtenAt))?.toISOString() ?? null,
     delivered_at: message.deliveredAt?.toISOString() ?? null,
     read_at: message.readAt?.toISOString() ?? null,
     edited_at: message.editedAt?.toISOString() ?? null,

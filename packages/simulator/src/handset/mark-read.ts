@@ -1,7 +1,9 @@
-import { isLid } from '../network/jid.ts'
+import { deliver, receiptKey } from '../network/device.ts'
+import { isLid, lidJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { SimulatorError } from '../network/simulator-error.ts'
+import { node, nowSeconds } from '../wire/node.ts'
 import { sendReceipt } from './inbox.ts'
 import { markSent } from './outbox.ts'
 import { returnAddress } from './return-address.ts'
@@ -28,5 +30,15 @@ export function markRead(network: Network, phone: Phone, id: string): void {
     const { from } = returnAddress(network, phone, number, isLid(addressedAs) ? 'lid' : 'pn')
     for (const companion of companions) sendReceipt(network, companion, { from, id, type: 'read' })
     markSent(sender, id, 'read')
+    tellCompanions(phone, number, addressedAs, id)
   }
+}
+
+/** What is read on the phone is read on its companions, too. */
+function tellCompanions(phone: Phone, contact: string, addressedAs: string, id: string): void {
+  const jidOf = isLid(addressedAs) ? lidJid : pnJid
+  const from = jidOf(phone.number)
+  const attrs = { from, id, t: nowSeconds(), type: 'read-self', recipient: jidOf(contact) }
+  for (const device of phone.devices.values())
+    deliver(device, receiptKey(from, id, 'read-self'), node('receipt', attrs))
 }

@@ -1,3 +1,4 @@
+import type { PhoneRead } from '@wagate/db/queries/messages/phone-reads'
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import { type BaileysEventMap, DisconnectReason, jidDecode, type WASocket } from 'baileys'
 import type { AuthStore } from '../credentials/auth-store.ts'
@@ -28,6 +29,8 @@ export type SessionHooks = LinkingHooks & {
   onRestrictions(restrictions: Restrictions): void
   /** Resolves when the receipt is stored. Only then is it acknowledged to WhatsApp. */
   onReceipt(receipt: Receipt, persist: Persist): Promise<void>
+  /** Resolves when it is stored that messages were read on the phone. */
+  onPhoneRead(read: PhoneRead, persist: Persist): Promise<void>
   /** Resolves when the message is stored. Only then is it acknowledged to WhatsApp. */
   onReceived(received: Received, persist: Persist): Promise<void>
   /** Whether this message of a contact was stored before. */
@@ -102,7 +105,7 @@ export function openSession(options: SessionOptions, hooks: SessionHooks): Sessi
     onError: hooks.onError,
   })
   onAcknowledgements(sock, hooks.onOutcome)
-  storeReceiptsFirst(sock, unstored, (receipt) => hooks.onReceipt(receipt, persist))
+  storeReceiptsFirst(sock, unstored, persist, hooks)
   const offline = askForAllOffline(sock, { hasRoom: unstored.hasRoom, onStalled: hooks.onOfflineStalled })
   const alive = keepAlive(sock, options.keepAliveMs, () => {
     closed(lostConnection).catch(hooks.onError)

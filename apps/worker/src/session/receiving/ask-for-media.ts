@@ -22,7 +22,7 @@ export async function askForMedia(sock: WASocket, source: MediaSource): Promise<
   const { me } = sock.authState.creds
   if (!me) throw new Error('The device is not linked')
   const mediaKey = Buffer.from(source.mediaKey, 'base64')
-  const key = { id: source.waId, remoteJid: source.chatJid, fromMe: false }
+  const key = { id: source.waId, remoteJid: source.chatJid, fromMe: source.isOwn ?? false }
   const request = encryptMediaRetryRequest(key, mediaKey, me.id)
   const [{ error, media }] = await Promise.all([nextUpdate(sock, source.waId), sock.sendNode(request)])
   if (error?.output.statusCode === notFoundStatus) return undefined

@@ -12,7 +12,7 @@ import type { MessageSecrets } from './message-secrets.ts'
 import { type MessageStanza, readMessageStanza } from './message-stanza.ts'
 import { emptyPlaintext, type OpenedMessage, openMessage } from './opened-message.ts'
 import type { Received } from './received.ts'
-import { type ReceivedSource, readSource } from './received-source.ts'
+import { type ReceivedSource, readOwnSource, readSource } from './received-source.ts'
 import { makeStanzaStore, type StanzaStore } from './stanza-store.ts'
 import { unavailableReasonOf } from './unavailable.ts'
 import type { UnstoredStanzas } from './unstored-stanzas.ts'
@@ -77,7 +77,7 @@ export function makeInbound(hooks: InboundHooks): Inbound {
   /** A message that is delivered again cannot be decrypted again: its key is used up. */
   async function recover(ciphertext: Uint8Array, error: unknown): Promise<Uint8Array> {
     const stanza = stanzas.get(ciphertext)
-    const source = stanza && readSource(stanza.key)
+    const source = stanza && (readSource(stanza.key) ?? readOwnSource(stanza.key, stanza.writtenOn))
     if (source && (await isStored(source))) return succeed(ciphertext, emptyPlaintext)
     logger.debug({ err: error }, 'Decrypting a received message failed')
     if (stanza) unstored.release(stanza.node)

@@ -25,6 +25,7 @@ export function readMediaDescriptor({ kind, described }: MessageFile, key: WAMes
   const size = readSize(described.fileLength)
   const path = readPath(described)
   const { id: waId, remoteJid: chatJid } = key
+  const own = key.fromMe ? { isOwn: true } : {}
   const isComplete = sha256 && mediaKey && size !== null && path && waId && chatJid
   return {
     kind,
@@ -32,7 +33,7 @@ export function readMediaDescriptor({ kind, described }: MessageFile, key: WAMes
     filename: cleanFilename(described.fileName) ?? null,
     size,
     sha256,
-    source: isComplete ? { kind, path, mediaKey: mediaKey.toString('base64'), waId, chatJid } : null,
+    source: isComplete ? { kind, path, mediaKey: mediaKey.toString('base64'), waId, chatJid, ...own } : null,
   }
 }
 

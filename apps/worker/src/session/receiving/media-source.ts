@@ -12,6 +12,8 @@ const mediaSource = z.object({
   /** The message at WhatsApp, for asking its phone to upload the file again. */
   waId: z.string(),
   chatJid: z.string(),
+  /** The account has written it on its phone. */
+  isOwn: z.boolean().optional(),
 })
 
 export type MediaSource = z.infer<typeof mediaSource>

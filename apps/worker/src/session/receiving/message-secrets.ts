@@ -8,7 +8,7 @@ import type { Persist } from '../credentials/persistence.ts'
 import { openWithSecret, type SealedContent, type SecretUse } from '../credentials/secret-cipher.ts'
 import { type KeptSecret, type MessageSecret, secretId } from './kept-secret.ts'
 import { unwrap } from './kinds/unwrap.ts'
-import { readSource } from './received-source.ts'
+import { readOwnSource, readSource } from './received-source.ts'
 
 /** What contacts encrypt with secrets of earlier messages: votes and edits. */
 export type MessageSecrets = {
@@ -75,7 +75,7 @@ export function makeMessageSecrets({ auth, keepsTexts, persist, findAddresses }:
     async open(key, content) {
       const { pollUpdateMessage: update, secretEncryptedMessage: sealed } = unwrap(content)
       const asItIs = { content, chosen: null }
-      if (!readSource(key)) return asItIs
+      if (!readSource(key) && !readOwnSource(key, 'phone')) return asItIs
       if (update?.vote) {
         const target = update.pollCreationMessageKey
         const found = await find('Poll Vote', update.vote, { key, target })

@@ -1,4 +1,5 @@
 import { type BinaryNode, decodeMessageNode, jidDecode, type WAMessageKey } from 'baileys'
+import type { WrittenOn } from './received-source.ts'
 
 /** A `message` stanza of WhatsApp's server, and how much of it was decrypted. */
 export type MessageStanza = {
@@ -10,6 +11,8 @@ export type MessageStanza = {
   isPeer: boolean
   /** The sender says that a person must see nothing of it if it cannot be read, as with a reaction. */
   isHidden: boolean
+  /** Where the account has written it, if it has. */
+  writtenOn: WrittenOn
   ciphertexts: Uint8Array[]
   decrypted: number
 }
@@ -32,6 +35,7 @@ export function readMessageStanza(
       isFromOwnPhone: fullMessage.key.fromMe === true && !jidDecode(author)?.device,
       isPeer: node.attrs.category === 'peer',
       isHidden,
+      writtenOn: jidDecode(author)?.device ? 'companion' : 'phone',
       ciphertexts,
       decrypted: 0,
     }

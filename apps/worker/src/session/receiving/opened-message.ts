@@ -24,7 +24,7 @@ export type OpenedMessage = {
 export const emptyPlaintext = Buffer.from([1])
 
 export async function openMessage(
-  { key, isFromOwnPhone, isHidden }: MessageStanza,
+  { key, isFromOwnPhone, isHidden, isPeer, writtenOn }: MessageStanza,
   plaintext: Uint8Array,
   { secrets, logger }: { secrets: Pick<MessageSecrets, 'open'>; logger: Logger },
 ): Promise<OpenedMessage> {
@@ -49,7 +49,9 @@ export async function openMessage(
     return { received: resentMessages(protocol), plaintext }
   }
   const readable = await secrets.open(key, content)
-  const received = readReceived({ key, message: readable.content }, readable.chosen)
+  // A device of the account sends it to others for other reasons than showing it to a person.
+  const isKept = !isPeer || !key.fromMe
+  const received = isKept && readReceived({ key, message: readable.content }, readable.chosen, writtenOn)
   const { messageContextInfo = null } = message
   const secret = secretOf(key, { messageContextInfo, ...content })
   return { received: received ? [received] : [], secret, plaintext }

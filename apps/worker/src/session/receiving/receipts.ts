@@ -1,4 +1,5 @@
 import type { MessageOutcome, OutcomeResult } from '@wagate/db/queries/messages/message-outcomes'
+import type { PhoneRead } from '@wagate/db/queries/messages/phone-reads'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { NaturalBatch } from '@wagate/runtime/natural-batch'
 import { messageIdOf } from '@wagate/shared/ids'
@@ -6,6 +7,7 @@ import {
   type BinaryNode,
   getBinaryNodeChildren,
   isLidUser,
+  jidDecode,
   jidNormalizedUser,
   type WAMessageKey,
   type WASocket,
@@ -13,6 +15,7 @@ import {
 import type { Lease } from '../../ownership/lease.ts'
 import type { Persist } from '../credentials/persistence.ts'
 import { intercept } from '../network/intercept.ts'
+import { cleanId } from './received-source.ts'
 import type { UnstoredStanzas } from './unstored-stanzas.ts'
 
 /** What a recipient says about messages that this device sent. */
@@ -23,6 +26,11 @@ export type Receipt = {
   saidBy: { jid: string; otherJid: string | null }
 }
 
+type Hooks = {
+  onReceipt(receipt: Receipt, persist: Persist): Promise<void>
+  onPhoneRead(read: PhoneRead, persist: Persist): Promise<void>
+}
+
 /**
  * Stores receipts before it passes them on to Baileys, which acknowledges them: until then WhatsApp delivers a receipt
  * again. Baileys receives all of them in the order in which they arrived.
@@ -30,7 +38,8 @@ export type Receipt = {
 export function storeReceiptsFirst(
   sock: WASocket,
   unstored: UnstoredStanzas,
-  store: (receipt: Receipt) => Promise<void>,
+  persist: Persist,
+  hooks: Hooks,
 ): void {
   let passed: Promise<unknown> = Promise.resolve()
   intercept(sock.ws, 'CB:receipt', (node, passOn) => {
@@ -43,11 +52,33 @@ export function storeReceiptsFirst(
   })
 
   async function storeReceipt(node: BinaryNode): Promise<void> {
+    const chat = chatReadOnPhone(sock, node.attrs)
+    if (chat) {
+      const at = receiptTime(node.attrs).toISOString()
+      return hooks.onPhoneRead(
+        { waIds: receiptIds(node).map(cleanId), at, ...(await contactOf(sock, chat)) },
+        persist,
+      )
+    }
     const kind = receiptKind(node.attrs)
     if (!kind) return
     const saidBy = await addressesOf(sock, node.attrs)
-    await store({ kind, waIds: receiptIds(node), at: receiptTime(node.attrs), saidBy })
+    await hooks.onReceipt({ kind, waIds: receiptIds(node), at: receiptTime(node.attrs), saidBy }, persist)
   }
+}
+
+/** The address of a contact whose messages were read on the phone of the account, which tells its other devices. */
+function chatReadOnPhone(sock: WASocket, { from, type, recipient }: BinaryNode['attrs']): string | undefined {
+  const { id, lid } = sock.authState.creds.me ?? {}
+  const isOwn = [id, lid].some((own) => own && jidNormalizedUser(own) === jidNormalizedUser(from))
+  return isOwn && (type === 'read-self' || type === 'read') ? recipient : undefined
+}
+
+async function contactOf(sock: WASocket, jid: string): Promise<Pick<PhoneRead, 'number' | 'contactJid'>> {
+  const account = jidNormalizedUser(jid)
+  if (!isLidUser(account)) return { number: jidDecode(account)?.user ?? null, contactJid: null }
+  const phoneJid = await findPhoneJid(sock, account)
+  return { number: jidDecode(phoneJid ?? undefined)?.user ?? null, contactJid: account }
 }
 
 /** A recipient may answer from its LID to a message that was sent to its phone number, and the other way round. */

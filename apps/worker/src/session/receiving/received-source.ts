@@ -9,7 +9,11 @@ export type ReceivedSource = {
   number: string | null
   /** The address that is not the number: a LID, if it is known. */
   contactJid: string | null
+  /** Where the account itself has written it: the contact is who it was written to. Undefined for what a contact has written. */
+  writtenOn?: WrittenOn | undefined
 }
+
+export type WrittenOn = 'phone' | 'companion'
 
 const addressCharsMax = 64
 const nameCharsMax = 100
@@ -22,7 +26,25 @@ export function readSource({
   remoteJid,
   remoteJidAlt,
 }: WAMessageKey): (ReceivedSource & { isCleaned: boolean }) | undefined {
-  if (!id || fromMe || !remoteJid || isJidGroup(remoteJid)) return undefined
+  return fromMe ? undefined : sourceOf(id, remoteJid, remoteJidAlt)
+}
+
+/** As `readSource`, for a message that the account itself has written elsewhere. */
+export function readOwnSource(
+  { id, fromMe, remoteJid }: WAMessageKey,
+  writtenOn: WrittenOn,
+): (ReceivedSource & { isCleaned: boolean }) | undefined {
+  // The other address of the key is that of the account.
+  const source = fromMe ? sourceOf(id, remoteJid, undefined) : undefined
+  return source && { ...source, writtenOn }
+}
+
+function sourceOf(
+  id: WAMessageKey['id'],
+  remoteJid: WAMessageKey['remoteJid'],
+  remoteJidAlt: string | undefined,
+): (ReceivedSource & { isCleaned: boolean }) | undefined {
+  if (!id || !remoteJid || isJidGroup(remoteJid)) return undefined
   const waId = cleanId(id)
   const told = readAddresses(remoteJid, remoteJidAlt)
   const number = told.number && cleanText(told.number, addressCharsMax)

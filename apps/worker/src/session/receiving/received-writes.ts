@@ -56,7 +56,8 @@ function runsOf(rows: ReceivedRow[]): Run[] {
 function fits(row: ReceivedRow, { messages, changes }: Run): boolean {
   if ('kind' in row) return messages.length === 0
   // Nor with the one whose content it is.
-  return changes.length === 0 && !messages.some(({ waId }) => waId === row.quoted?.waId || waId === row.waId)
+  if (changes.length > 0 || messages[0]?.writtenOn !== row.writtenOn) return false
+  return !messages.some(({ waId }) => waId === row.quoted?.waId || waId === row.waId)
 }
 
 async function storeRun(db: Database, { messages, changes }: Run): Promise<Stored[]> {

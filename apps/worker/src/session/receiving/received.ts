@@ -10,7 +10,7 @@ import { contextOf, readKind, unknownKind } from './kinds/find-kind.ts'
 import { aboutKey } from './kinds/other-kinds.ts'
 import { openWrappers, type Unwrapped, unwrap } from './kinds/unwrap.ts'
 import { type MediaDescriptor, readMediaDescriptor } from './media-descriptor.ts'
-import { cleanId, type ReceivedSource, readSource } from './received-source.ts'
+import { cleanId, type ReceivedSource, readOwnSource, readSource, type WrittenOn } from './received-source.ts'
 
 type Cleaned = {
   /** True when parts were left out. The rest is stored, and WhatsApp need not deliver the message again. */
@@ -54,20 +54,21 @@ type ReceivedChange = ReceivedSource &
 export type Received = ReceivedMessage | ReceivedChange
 
 /**
- * Undefined for everything but messages from contacts: groups, the device's own messages, protocol messages. `chosen`: the
- * options of a vote.
+ * Undefined for everything but messages from contacts and those that the account has written elsewhere: groups, protocol
+ * messages. `chosen`: the options of a vote. `writtenOn`: if the account has written it.
  */
 export function readReceived(
   { key, message }: Pick<WAMessage, 'key' | 'message'>,
   chosen: string[] | null = null,
+  writtenOn: WrittenOn = 'phone',
 ): Received | undefined {
-  const source = readSource(key)
+  const source = readSource(key) ?? readOwnSource(key, writtenOn)
   if (!source || !message) return undefined
   const opened = openWrappers(message)
   const { content } = opened
   const cleaner = makeCleaner()
   const isCleaned = () => source.isCleaned || cleaner.isCleaned()
-  const change = readChange(content, cleaner)
+  const change = readChange(content, cleaner, source.writtenOn !== undefined)
   if (change) {
     const options = chosen?.map((option) => cleaner.text(option, optionCharsMax)) ?? null
     return { ...source, ...change, ...(change.kind === 'poll_vote' && { options }), isCleaned: isCleaned() }
@@ -140,18 +141,19 @@ const reactionCharsMax = 64
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type
 
 /** Undefined for content that changes no other message. */
-function readChange(content: proto.IMessage, cleaner: Cleaner): Change | undefined {
+function readChange(content: proto.IMessage, cleaner: Cleaner, isOwn: boolean): Change | undefined {
   const { reactionMessage: reaction, pollUpdateMessage: vote, protocolMessage: protocol } = content
   // What could be decrypted is another message by now.
   const { secretEncryptedMessage: sealed } = content
-  if (reaction) return about('reaction', reaction.key, cleaner.optional(reaction.text, reactionCharsMax))
-  if (vote) return about('poll_vote', vote.pollCreationMessageKey, null)
-  if (sealed) return unread(ofContact(about('edited', sealed.targetMessageKey, null)))
-  if (protocol?.type === REVOKE) return ofContact(about('deleted', protocol.key, null))
+  if (sealed) return unread(ofAuthor(isOwn, about('edited', sealed.targetMessageKey, null)))
+  if (protocol?.type === REVOKE) return ofAuthor(isOwn, about('deleted', protocol.key, null))
+  if (!isOwn && reaction)
+    return about('reaction', reaction.key, cleaner.optional(reaction.text, reactionCharsMax))
+  if (!isOwn && vote) return about('poll_vote', vote.pollCreationMessageKey, null)
   if (protocol?.type !== MESSAGE_EDIT) return undefined
   const edited = protocol.editedMessage && unwrap(protocol.editedMessage)
   const text = edited && readKind(edited, cleaner)?.text
-  return ofContact(about('edited', protocol.key, cleaner.body(text)))
+  return ofAuthor(isOwn, about('edited', protocol.key, cleaner.body(text)))
 }
 
 function about(
@@ -159,13 +161,14 @@ function about(
   key: proto.IMessageKey | null | undefined,
   text: string | null,
 ): Change | undefined {
-  // The key is that of the contact's phone, to which the messages of the contact are its own.
+  // The key is that of the phone that sends it, to which its own messages are its own.
   return key?.id ? { kind, target: cleanId(key.id), fromMe: !key.fromMe, text } : undefined
 }
 
 const unread = (change: Change | undefined): Change | undefined => change && { ...change, isUnread: true }
 
-/** A contact edits and deletes only what it has written itself. */
-function ofContact(change: Change | undefined): Change | undefined {
-  return change?.fromMe ? undefined : change
+/** Contacts, and the account itself, edit and delete only what they have written. A key is that of the phone that sends it. */
+function ofAuthor(isOwn: boolean, change: Change | undefined): Change | undefined {
+  if (!change || change.fromMe) return undefined
+  return isOwn ? { ...change, fromMe: true } : change
 }

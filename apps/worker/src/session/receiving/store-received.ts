@@ -65,7 +65,7 @@ export async function storeReceived(
       'kind' in form ? { ...form, ...owned } : { ...form, ...owned, ...added, media: form.media && media }
     const lost = await persist(() => receivedWrites.add(row))
     if (lost) throw lost
-    metrics.received.inc()
+    if (!form.writtenOn) metrics.received.inc()
     if ('unavailable' in row && row.unavailable) metrics.receivedUnavailable.inc({ reason: row.unavailable })
     publishEventHint(device.accountId)
   }
@@ -84,9 +84,9 @@ export async function storeReceived(
   } catch (error) {
     if (error instanceof OwnershipLost || databaseFailure(error)) throw error
     reportCleaned(error)
-    const { waId, number, contactJid } = received
+    const { waId, number, contactJid, writtenOn } = received
     const rest = { type: 'other', body: null, content: null, quoted: null, isCleaned: true } as const
-    await store({ waId, number, contactJid, ...rest }).catch(reportDropped)
+    await store({ waId, number, contactJid, writtenOn, ...rest }).catch(reportDropped)
   }
 
   function reportCleaned(error?: unknown): void {
@@ -109,7 +109,8 @@ export type ConsentWords = { optOut: readonly string[]; optIn: readonly string[]
 
 /** What the whole text of a message asks for, if it is one of the words. */
 export function askedConsent(received: Received, words: ConsentWords): Consent | null {
-  if ('kind' in received || !kindOf(received.type).mayAskConsent || received.body === null) return null
+  if ('kind' in received || received.writtenOn) return null
+  if (!kindOf(received.type).mayAskConsent || received.body === null) return null
   const text = bareWord(received.body)
   if (text === undefined) return null
   if (words.optOut.includes(text)) return 'opt-out'

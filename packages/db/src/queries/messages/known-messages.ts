@@ -11,7 +11,7 @@ export type ReceivedSource = { waId: string; number: string | null; contactJid?:
 /** The key of the write that stores a stanza. The address that it came from does not change, what is known of it may. */
 export function receivedKeyOf(
   { deviceId, waId, number, contactJid }: ReceivedSource & { deviceId: number },
-  kind: 'received' | 'unavailable' = 'received',
+  kind: 'received' | 'unavailable' | 'own' = 'received',
 ) {
   return writeKeyOf(kind, deviceId, waId, contactJid ?? number ?? unknownNumber)
 }
@@ -48,7 +48,7 @@ export function targetColumns<Item extends { sender: string }>(
 
 /**
  * SQL: the message (`id`, `created_at`, `direction`, `type`) to which a row of the relation `given` refers: one that its
- * contact has sent to its device, or that its device has sent to this contact. Never one of another chat.
+ * contact has sent to its device, or that its device or its phone has sent to this contact. Never one of another chat.
  */
 export const findTarget = (sql: postgres.Sql): Fragment => sql`
   (SELECT known.id, known.created_at, known.direction, known.type FROM messages AS known
@@ -63,6 +63,12 @@ export const findTarget = (sql: postgres.Sql): Fragment => sql`
       AND known.created_at >= now() - ${targetDays} * interval '1 day'
       AND (known.number = nullif(given.number, ${unknownNumber})
         OR known.recipient_jid IN (given.contact_jid, given.number || '@s.whatsapp.net'))
+    LIMIT 1)
+  UNION ALL
+  (SELECT known.id, known.created_at, known.direction, known.type FROM messages AS known
+    WHERE known.device_id = given.device_id AND known.wa_id = given.target AND known.source IS NOT NULL
+      AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}
+      AND known.created_at >= now() - ${targetDays} * interval '1 day'
     LIMIT 1)
   LIMIT 1`
 

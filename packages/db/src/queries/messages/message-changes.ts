@@ -35,14 +35,16 @@ export type MessageChange = {
   options?: string[] | null
   /** An edit that could not be read. The message keeps its former text. */
   isUnread?: boolean
+  /** The account itself changes it, elsewhere. */
+  writtenOn?: 'phone' | 'companion' | undefined
 }
 
 /** In characters. An event has the text of an edit only if the message is not known. */
 const unknownTextMax = 4096
 
 /**
- * Records changes in one fenced statement, each once, however often WhatsApp delivers it. A contact can edit and delete
- * only what it has written itself. A change of an unknown message is an event without a message. Returns an error for each
+ * Records changes in one fenced statement, each once, however often WhatsApp delivers it. Contacts, and the account itself,
+ * can edit and delete only what they have written. A change of an unknown message is an event without a message. Returns an error for each
  * change whose owner had lost its shard; it was not recorded.
  */
 export async function recordMessageChanges(
@@ -74,7 +76,7 @@ export async function recordMessageChanges(
       SELECT message_id, message_at, bool_or(type = ${deleted}) AS is_deleted, bool_or(type = ${edited}) AS is_edited,
         bool_or(type = ${edited} AND is_unread = 0) AS has_text,
         (array_agg(text ORDER BY position DESC) FILTER (WHERE type = ${edited} AND is_unread = 0))[1] AS body
-      FROM given WHERE message_id IS NOT NULL AND type IN (${edited}, ${deleted}) AND from_me = 0
+      FROM given WHERE message_id IS NOT NULL AND type IN (${edited}, ${deleted}) AND from_me = by_me
       GROUP BY message_id, message_at
     ),
     changed AS (
@@ -95,7 +97,7 @@ export async function recordMessageChanges(
     announced AS (
       INSERT INTO events (account_id, device_id, type, message_id, data)
       SELECT account_id, device_id, type, message_id, jsonb_strip_nulls(jsonb_build_object(
-          'waId', wa_id, 'number', number, 'contactJid', contact_jid, 'target', target, 'fromMe', from_me = 1,
+          'waId', wa_id, 'number', number, 'contactJid', contact_jid, 'target', target, 'fromMe', from_me = 1, 'byMe', nullif(by_me = 1, false),
           'text', CASE WHEN type = ${edited} AND message_id IS NULL THEN left(text, ${unknownTextMax}) END
         )) || CASE WHEN type = ${reaction} THEN jsonb_build_object('reaction', text)
           WHEN is_unread = 1 THEN '{"unread": true}'
@@ -146,6 +148,7 @@ const changeColumns: Columns<MessageChange> = {
   contact_jid: ['text', ({ contactJid }) => contactJid ?? null],
   from_me: ['int', ({ fromMe }) => Number(fromMe)],
   text: ['text', ({ text }) => text],
+  by_me: ['int', ({ writtenOn }) => Number(writtenOn !== undefined)],
   is_unread: ['int', ({ isUnread }) => Number(isUnread ?? false)],
   options: ['text', ({ options }) => (options ? JSON.stringify(options) : null)],
   ...targetColumns(({ target }) => target),

@@ -88,7 +88,7 @@ export async function findSentContent(
       SELECT id, ${sql.unsafe(storedContent)}, uploaded_content AS "uploadedContent", recipient_jid AS "recipientJid"
       FROM messages
       WHERE id = ${id} AND device_id = ${deviceId} AND direction = 'out'
-        AND recipient_jid = ANY(${requestedBy}) AND status IN ('sending', 'sent', 'delivered', 'read')
+        AND deleted_at IS NULL AND recipient_jid = ANY(${requestedBy}) AND status IN ('sending', 'sent', 'delivered', 'read')
         AND ${isCreatedAround(sql, [timeOfMessageId(id)])}`
     if (row) return row
   }

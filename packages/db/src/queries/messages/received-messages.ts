@@ -40,6 +40,8 @@ export type ReceivedMessage = {
   linkGeneration: number
   /** Its file, if it has one. */
   media?: NewReceivedMedia | undefined
+  /** Where the account itself has written it, to this contact. All messages of a call have the same. */
+  writtenOn?: 'phone' | 'companion' | undefined
   /** ISO 8601, by WhatsApp's clock. */
   writtenAt?: string | null
   pushName?: string | null
@@ -78,6 +80,8 @@ export async function insertReceivedMessages(
   const seen = hasUnknown
     ? sql`seen AS (${seenLids(sql, sql`SELECT account_id, contact_key FROM given`)}),`
     : sql``
+  const own = messages.some(({ writtenOn }) => writtenOn)
+  const ofKnown = own ? sql`known.source IS NOT NULL` : sql`known.direction = 'in'`
   const replaced = messages.some(({ isReplacement }) => isReplacement)
     ? replaceUnavailable(sql)
     : noReplaced(sql)
@@ -103,17 +107,17 @@ export async function insertReceivedMessages(
     inserted AS (
       INSERT INTO messages
         (id, account_id, device_id, sender, number, recipient_jid, direction, type, body, status, wa_id,
-          link_generation, content, reply_to, unavailable, written_at, push_name)
-      SELECT id, account_id, device_id, sender, contact_key, contact_jid, 'in', type, body, 'received', wa_id,
+          link_generation, content, reply_to, unavailable, written_at, push_name, source)
+      SELECT id, account_id, device_id, sender, contact_key, contact_jid, ${own ? 'out' : 'in'}, type, body, ${own ? 'sent' : 'received'}, wa_id,
         link_generation, content::jsonb, quoted::jsonb || jsonb_build_object(
           'message_id', quoted_id, 'from_me', coalesce(is_quoted_own, (quoted::jsonb ->> 'from_me')::boolean)),
-        unavailable, written_at::timestamptz, push_name
+        unavailable, written_at::timestamptz, push_name, source
       FROM given JOIN keys USING (key)
       -- As a join, the search reads the whole week in plans that were made while it was empty. OFFSET prevents the join.
       WHERE NOT EXISTS (
         SELECT FROM messages AS known
         WHERE known.device_id = given.device_id AND known.wa_id = given.wa_id
-          AND known.direction = 'in' AND known.created_at >= now() - ${redeliveryDays} * interval '1 day'
+          AND ${ofKnown} AND known.created_at >= now() - ${redeliveryDays} * interval '1 day'
           AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}
         OFFSET 0)
       ORDER BY position
@@ -122,7 +126,7 @@ export async function insertReceivedMessages(
     ${replaced},
     stored AS (SELECT * FROM inserted UNION ALL SELECT * FROM replaced),
     ${hasMedia ? sql`attached AS (${insertReceivedMedia(sql)}),` : sql``}
-    announced AS (${insertMessageEvents(sql, 'message.received', 'stored', 'written_at')})
+    announced AS (${insertMessageEvents(sql, own ? 'message.sent_from_phone' : 'message.received', 'stored', 'written_at')})
     ${consents}
     SELECT shard || ' ' || epoch AS lease FROM valid`
   return lostWrites(
@@ -170,6 +174,7 @@ export async function findUnavailable(
 
 /** One for the message without its content, and another for its content. */
 function writeKeyOfMessage(message: ReceivedMessage): string {
+  if (message.writtenOn) return receivedKeyOf(message, 'own')
   return receivedKeyOf(message, message.unavailable ? 'unavailable' : 'received')
 }
 
@@ -191,7 +196,9 @@ const rowColumns: Columns<ReceivedMessage> = {
   consent: ['text', ({ consent }) => consent ?? null],
   unavailable: ['text', ({ unavailable }) => unavailable ?? null],
   written_at: ['text', ({ writtenAt }) => writtenAt ?? null],
-  push_name: ['text', ({ pushName }) => pushName ?? null],
+  // Its own name, for what the account has written.
+  push_name: ['text', ({ pushName, writtenOn }) => (writtenOn ? null : (pushName ?? null))],
+  source: ['text', ({ writtenOn }) => writtenOn ?? null],
   is_replacement: ['int', ({ isReplacement }) => Number(isReplacement ?? false)],
   ...targetColumns(({ quoted }) => quoted?.waId ?? null),
 }
@@ -204,11 +211,14 @@ function quotedJson({ waId, ...quoted }: Quoted): string {
 export async function isReceived(
   db: Database,
   deviceId: number,
-  { waId, number, contactJid }: ReceivedSource,
+  { waId, number, contactJid, writtenOn }: ReceivedSource & Pick<ReceivedMessage, 'writtenOn'>,
 ): Promise<boolean> {
+  const ofKnown = writtenOn
+    ? db.$client`source IS NOT NULL`
+    : db.$client`direction = 'in' AND unavailable IS NULL`
   const found = await db.$client`
     SELECT FROM messages AS known
-    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'in' AND unavailable IS NULL
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND ${ofKnown}
       AND created_at >= now() - ${redeliveryDays} * interval '1 day'
       AND ${isFrom(db.$client, {
         number: db.$client`${number ?? unknownNumber}::text`,

@@ -1,0 +1,120 @@
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+// What the owner of a sender does on the phone.
+
+type Fields = Record<string, unknown>
+type Event = { type: string; data: Fields & { message_id: string; message: Fields } }
+
+const [sender, contact] = ['15552934201', '15552934202']
+let system: TestSystem
+let gateway: GatewayClient
+
+beforeAll(async () => {
+  system = await openTestSystem({ workers: 1 })
+  gateway = system.gateway
+  await gateway.link(sender)
+}, 60_000)
+afterAll(() => system?.close(), 30_000)
+
+async function write(from: string, to: string, content: Fields): Promise<string> {
+  const answer = await gateway.control<Fields>(`/chats/${from}/send`, { to, ...content })
+  return String(answer.wa_message_id)
+}
+
+const writeOnPhone = (content: Fields) => write(sender, contact, content)
+const listEvents = async () => (await gateway.get('events')).body.events as Event[]
+
+/** Its counters among other things. */
+async function readDevice(): Promise<Fields> {
+  const { last_seen_at: _, ...device } = (await gateway.get(`info-device?sender=${sender}`)).body
+  return device
+}
+
+/** About the message with this id at WhatsApp. */
+const untilEvent = (wanted: string, waId: unknown) =>
+  until(wanted, async () =>
+    (await listEvents()).find(
+      ({ type, data }) => type === wanted && (data.wa_message_id ?? data.message?.wa_message_id) === waId,
+    ),
+  )
+
+it('a message that was written on the phone is in the history, sent by the phone, and counts for no pace', async () => {
+  const before = await readDevice()
+  const waId = await writeOnPhone({ text: 'By hand' })
+  const event = await untilEvent('message.sent_from_phone', waId)
+  expect(event?.data.message).toMatchObject({
+    ...{ direction: 'out', source: 'phone', sender, number: contact, type: 'text', message: 'By hand' },
+    ...{ status: 'sent', sent_at: expect.any(String), written_at: expect.any(String), push_name: null },
+  })
+  const { body } = await gateway.get(`messages?number=${contact}&direction=out`)
+  expect((body.messages as Fields[]).filter(({ wa_message_id }) => wa_message_id === waId)).toHaveLength(1)
+  const rows = await system.database.$client`SELECT sent_at FROM messages WHERE wa_id = ${waId}`
+  expect(rows).toEqual([{ sent_at: null }])
+  expect(await readDevice()).toEqual(before)
+  expect(await gateway.phone(contact, sender)).toHaveLength(1)
+})
+
+it('a picture that was sent from the phone is kept with its file', async () => {
+  const file = Buffer.from('a document of the phone').toString('base64')
+  const waId = await writeOnPhone({ file, mime: 'text/plain', text: 'See' })
+  const event = await untilEvent('message.sent_from_phone', waId)
+  const stored = await until('the file is stored', async () =>
+    (await listEvents()).find(
+      ({ type, data }) => type === 'media.stored' && data.message_id === event?.data.message_id,
+    ),
+  )
+  expect(stored?.data.message).toMatchObject({ type: 'document', caption: 'See', media: { state: 'stored' } })
+})
+
+it('edits and deletions on the phone change messages of the phone and of the gateway', async () => {
+  const byHand = await writeOnPhone({ text: 'Frist' })
+  const { wa_message_id: byProgram } = await gateway.deliver(sender, contact, 'Secnod')
+  for (const [waId, text] of [
+    [byHand, 'First'],
+    [byProgram, 'Second'],
+  ]) {
+    await writeOnPhone({ edit: { wa_message_id: waId, text } })
+    const edited = await untilEvent('message.edited', waId)
+    expect(edited?.data).toMatchObject({ number: contact, from_me: true, by_me: true })
+    expect(edited?.data.message).toMatchObject({ message: text, edited_at: expect.any(String) })
+    await writeOnPhone({ delete: { wa_message_id: waId } })
+    const deleted = await untilEvent('message.deleted', waId)
+    expect(deleted?.data.message).toMatchObject({ message: null, deleted_at: expect.any(String) })
+  }
+})
+
+it('a contact answers and reacts to a message of the phone', async () => {
+  const waId = await writeOnPhone({ text: 'When?' })
+  const sent = await untilEvent('message.sent_from_phone', waId)
+  await write(contact, sender, { reaction: { wa_message_id: waId, emoji: '👍' } })
+  const reaction = await untilEvent('message.reaction', waId)
+  expect(reaction?.data).toMatchObject({ message_id: sent?.data.message_id, from_me: true })
+  const answer = await write(contact, sender, { text: 'At four', reply_to: waId })
+  const received = await untilEvent('message.received', answer)
+  expect(received?.data.message.reply_to).toMatchObject({
+    ...{ message_id: sent?.data.message_id, from_me: true, text: 'When?' },
+  })
+})
+
+it('what is read on the phone is read', async () => {
+  const waId = await write(contact, sender, { text: 'Read me' })
+  const received = await untilEvent('message.received', waId)
+  expect(received?.data.message.read_at).toBeNull()
+  await gateway.control(`/chats/${sender}/read`, { wa_message_id: waId })
+  const read = await untilEvent('message.read_on_phone', waId)
+  expect(read?.data.message).toMatchObject({ read_at: expect.any(String), direction: 'in' })
+})
+
+it('a reaction of the owner is no event, which would look like one of the contact', async () => {
+  const waId = await write(contact, sender, { text: 'Nice?' })
+  await untilEvent('message.received', waId)
+  await writeOnPhone({ reaction: { wa_message_id: waId, emoji: '👍' } })
+  await untilEvent('message.sent_from_phone', await writeOnPhone({ text: 'after it' }))
+  const reactions = (await listEvents()).filter(
+    ({ type, data }) => type === 'message.reaction' && data.wa_message_id === waId,
+  )
+  expect(reactions).toEqual([])
+})

@@ -127,4 +127,14 @@ export const contactMutants: Mutant[] = [
         'counts a receipt from the number of a LID, also when that was learnt meanwhile, and none of a stranger',
     },
   },
+  {
+    name: 'import of opt-outs for other accounts, too',
+    file: 'packages/db/src/queries/contacts/opt-outs.ts',
+    text: 'WHERE account_id = ${accountId} ORDER BY account_id, opt_outs.number',
+    replacement: 'ORDER BY account_id, opt_outs.number',
+    test: {
+      file: 'apps/api/test/opt-outs.test.ts',
+      title: 'names its source for its own account alone',
+    },
+  },
 ]

@@ -20,6 +20,8 @@ import { eventsStream } from './operations/events-stream.ts'
 import { exportAccount } from './operations/export-account.ts'
 import { forgotPassword } from './operations/forgot-password.ts'
 import { generateQr } from './operations/generate-qr.ts'
+import { importOptIns } from './operations/import-opt-ins.ts'
+import { importOptOuts } from './operations/import-opt-outs.ts'
 import { infoDevice } from './operations/info-device.ts'
 import { inviteUser } from './operations/invite-user.ts'
 import { keys } from './operations/keys.ts'
@@ -96,7 +98,7 @@ export const operationGroups: OperationGroup[] = [
   {
     title: 'Respect opt-outs',
     about: 'Keep a list of people who want no messages',
-    operations: [optOut, optIn, optOuts],
+    operations: [optOut, optIn, importOptOuts, importOptIns, optOuts],
   },
   {
     title: 'Get events at a URL of yours',

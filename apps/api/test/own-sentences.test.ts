@@ -178,5 +178,8 @@ function sentencesOf(text: string): string {
     details?: { message: string }[]
   }
   const said = ok ? '' : [error, ...details.map(({ message }) => message)].join('\n')
-  return said.replaceAll(/There is no [^\n:]*|has [^\n]*, which is not a type of event/g, '')
+  return said.replaceAll(
+    /There is no [^\n:]*|has [^\n]*(?:, which is not a type of event| at place \d+)/g,
+    '',
+  )
 }

@@ -39,7 +39,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     messages: 'SELECT (columns), INSERT, UPDATE (status, timeline)',
     new_contacts: 'SELECT',
     opt_ins: 'SELECT, INSERT, UPDATE',
-    opt_outs: 'SELECT, INSERT, UPDATE (origin, asked_at), DELETE',
+    opt_outs: 'SELECT, INSERT, UPDATE (origin, asked_at, reason, source), DELETE',
     pairing_links: 'SELECT, INSERT, UPDATE (session_hash)',
     read_requests: 'SELECT, INSERT',
     received_media: 'SELECT (columns)',

@@ -4,7 +4,12 @@ import { z } from 'zod'
 import { contactFields, toContactFields } from './contact-fields.ts'
 
 export const optOutObject = z
-  .object({ ...contactFields, created_at: z.iso.datetime() })
+  .object({
+    ...contactFields,
+    created_at: z.iso.datetime(),
+    reason: z.string().optional().describe('As given with the opt-out'),
+    source: z.string().optional().describe('As given with the opt-out'),
+  })
   .meta({ id: 'OptOut' })
 
 export const exampleOptOut: z.infer<typeof optOutObject> = {
@@ -12,7 +17,13 @@ export const exampleOptOut: z.infer<typeof optOutObject> = {
   created_at: '2026-01-31T12:00:00.000Z',
 }
 
-export function toOptOutObject({ key, contact, createdAt }: OptOut): z.infer<typeof optOutObject> {
+export function toOptOutObject({
+  key,
+  contact,
+  createdAt,
+  reason,
+  source,
+}: OptOut): z.infer<typeof optOutObject> {
   return {
     ...toContactFields({
       number: numberOf(key),
@@ -20,5 +31,7 @@ export function toOptOutObject({ key, contact, createdAt }: OptOut): z.infer<typ
       username: contact?.username ?? null,
     }),
     created_at: createdAt.toISOString(),
+    ...(reason !== null && { reason }),
+    ...(source !== null && { source }),
   }
 }

@@ -6,6 +6,8 @@ export type AuditDetail = {
   parameters?: string[]
   /** The phone number of an opt-out or an opt-in. */
   number?: string
+  /** How many opt-outs or opt-ins of an import were new. */
+  count?: number
   /** Scheme and host of a new webhook URL, whose path may contain a secret. */
   origin?: string
 }

@@ -22,6 +22,9 @@ export const optOuts = pgTable(
     origin: text(),
     /** The last time at which it was asked for. Null: once. */
     askedAt: moment('asked_at'),
+    /** Why, and where it comes from, as the caller says. */
+    reason: text(),
+    source: text(),
   },
   (table) => [
     primaryKey({ name: 'opt_outs_pk', columns: [table.accountId, table.number] }),

@@ -13,11 +13,16 @@ export type OptOut = {
   key: string
   createdAt: Date
   contact: { lidJid: string; username: string | null } | null
-}
+} & Provenance
+
+/** Why a contact has opted out, and where that comes from, as the caller says. */
+export type Provenance = { reason: string | null; source: string | null }
 
 const columns = {
   key: optOuts.number,
   createdAt: optOuts.createdAt,
+  reason: optOuts.reason,
+  source: optOuts.source,
   contact: knownOf('opt_outs', 'number'),
 }
 
@@ -53,12 +58,14 @@ export async function insertOptOut(
   db: Transaction,
   accountId: number,
   key: string,
+  provenance: Provenance = { reason: null, source: null },
 ): Promise<{ optOut: OptOut; isNew: boolean }> {
   if (lidOf(key) !== null)
     await db.execute(sql`
       INSERT INTO contacts (account_id, lid_jid) VALUES (${accountId}, ${key})
       ON CONFLICT ON CONSTRAINT contacts_pk DO NOTHING`)
-  const isNew = await ask(db, accountId, key, 'opt-out')
+  const isNew = (await ask(db, accountId, [key], 'opt-out')) > 0
+  await setProvenance(db, accountId, [key], provenance)
   const [optOut] = await db
     .select(columns)
     .from(optOuts)
@@ -69,24 +76,61 @@ export async function insertOptOut(
   return { optOut, isNew }
 }
 
-/** The account may write to the contact again. False when it might before. */
-export const deleteOptOut = (db: Pick<Database, 'execute'>, accountId: number, key: string) =>
-  ask(db, accountId, key, 'opt-in')
+/** The same for many numbers. Returns how many had not opted out. */
+export async function insertOptOuts(
+  db: Pick<Database, 'execute'>,
+  accountId: number,
+  numbers: string[],
+  provenance: Provenance,
+): Promise<number> {
+  const changed = await ask(db, accountId, numbers, 'opt-out')
+  await setProvenance(db, accountId, numbers, provenance)
+  return changed
+}
 
-/** Whether it changed anything. */
+/** The account may write to the contact again. False when it might before. */
+export const deleteOptOut = async (db: Pick<Database, 'execute'>, accountId: number, key: string) =>
+  (await ask(db, accountId, [key], 'opt-in')) > 0
+
+/** The same for many numbers. Returns how many had opted out. */
+export const deleteOptOuts = (db: Pick<Database, 'execute'>, accountId: number, numbers: string[]) =>
+  ask(db, accountId, numbers, 'opt-in')
+
+/** How many people it changed. */
 async function ask(
   db: Pick<Database, 'execute'>,
   accountId: number,
-  key: string,
+  keys: string[],
   consent: Consent,
-): Promise<boolean> {
+): Promise<number> {
   const told = await db.execute(sql`
     WITH asked AS MATERIALIZED (
-      SELECT ${accountId}::int AS account_id, ${key}::text AS key, NULL::text AS number, ${consent}::text AS consent
+      SELECT ${accountId}::int AS account_id, key, NULL::text AS number, ${consent}::text AS consent
+      FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS keys (key)
     ),
     ${sql.raw(askedSteps)}
     SELECT type FROM told_consents`)
-  return told.length > 0
+  return told.length
+}
+
+/** Without a new one, the earlier one stays. */
+async function setProvenance(
+  db: Pick<Database, 'execute'>,
+  accountId: number,
+  keys: string[],
+  { reason, source }: Provenance,
+): Promise<void> {
+  if (reason === null && source === null) return
+  const forms = JSON.stringify(keys.flatMap(phoneForms))
+  await db.execute(sql`
+    UPDATE opt_outs SET reason = coalesce(${reason}, reason), source = coalesce(${source}, source)
+    FROM (
+      SELECT account_id, opt_outs.number
+      FROM json_array_elements_text(${forms}::json) AS forms (form)
+      JOIN opt_outs ON opt_outs.number = form OR opt_outs.origin = form
+      WHERE account_id = ${accountId} ORDER BY account_id, opt_outs.number FOR UPDATE OF opt_outs
+    ) AS asked
+    WHERE opt_outs.account_id = asked.account_id AND opt_outs.number = asked.number`)
 }
 
 /** Under every key of the person that is known. */

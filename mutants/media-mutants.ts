@@ -56,8 +56,8 @@ export const mediaMutants: Mutant[] = [
     replacement: 'return',
     test: {
       file: 'apps/api/test/media-parameters.test.ts',
-      title: "audio with { caption: 'Please read' } shows all of it, or says what it cannot show",
-      written: { title: '$type with $given shows all of it, or says what it cannot show' },
+      title: "'audio' with 'caption' shows all of it, or says what it cannot show",
+      written: { title: '$type with $parts shows all of it, or says what it cannot show' },
     },
   },
   {

@@ -13,10 +13,12 @@ const parts = { caption: 'Please read', filename: 'name.bin' }
 const choices = [{}, { caption: parts.caption }, { filename: parts.filename }, parts]
 
 /** All kinds with all of the parameters that not every kind has. */
-const combinations = mediaTypes.flatMap((type) => choices.map((given) => ({ type, given })))
+const combinations = mediaTypes.flatMap((type) =>
+  choices.map((given) => ({ type, given, parts: Object.keys(given).join(' and ') || 'neither' })),
+)
 
 test.each(combinations)(
-  '$type with $given shows all of it, or says what it cannot show',
+  '$type with $parts shows all of it, or says what it cannot show',
   async ({ type, given }) => {
     const { account, sender } = await createSender(gateway)
     const url = 'https://example.com/file'

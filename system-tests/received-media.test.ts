@@ -164,18 +164,26 @@ describe.concurrent('the file of a received message', () => {
 })
 
 /** A file that WhatsApp refuses with this code when the sender, which was offline meanwhile, has the message. */
-async function sendWhileOffline(from: string, file: Buffer, code: number): Promise<string> {
+async function sendWhileOffline(
+  from: string,
+  file: Buffer,
+  code: number,
+  kind = 'media_expire',
+): Promise<string> {
   const bringBack = await system.phones.keepOffline(sender)
   const sent = { to: sender, text: 'x', file: file.toString('base64'), mime: 'application/pdf' }
   const { wa_message_id } = await gateway.control<{ wa_message_id: string }>(`/chats/${from}/send`, sent)
-  await system.phones.fault({ kind: 'media_expire', code })
+  await gateway.control('/faults', { kind, code: String(code) })
   await bringBack()
   return wa_message_id
 }
 
-it('lets the phone upload a file again that WhatsApp no longer has', async () => {
+it.each([
+  ['that WhatsApp no longer has', 410, 'media_expire'],
+  ['whose bytes are not those of the message', 200, 'media_garble'],
+])('lets the phone upload a file again %s', async (_, code, kind) => {
   const file = randomBytes(5000)
-  const waId = await sendWhileOffline('15552200105', file, 410)
+  const waId = await sendWhileOffline('15552200105', file, code, kind)
   const received = await until('the message is stored', minute, () => find(waId))
   const { media } = await untilMedia(received, 'stored')
   expect(media).toMatchObject({ size: file.length, sha256: sha256(file) })

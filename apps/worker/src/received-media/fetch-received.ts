@@ -62,6 +62,7 @@ export async function fetchReceived(context: DeviceContext, media: DueMedia, own
 
 type Opened = DueMedia & { source: MediaSource }
 
+/** The phone is asked for a file that WhatsApp does not have, and for one that is not that of the message. */
 async function downloadOrAsk(
   context: DeviceContext,
   media: Opened,
@@ -72,11 +73,13 @@ async function downloadOrAsk(
   try {
     await downloadMedia(fetchMedia, media, path)
   } catch (error) {
-    if (!(error instanceof MediaGone)) throw error
+    const isOther = error instanceof MediaLost && error.reason === 'hash_mismatch'
+    if (!isOther && !(error instanceof MediaGone)) throw error
     const sock = findSock()
-    if (!sock) throw error
+    // The phone can still be asked at another attempt.
+    if (!sock) throw new MediaGone()
     const again = await askForMedia(sock, media.source)
-    if (again === undefined) throw new MediaLost('expired')
+    if (again === undefined) throw isOther ? error : new MediaLost('expired')
     await downloadMedia(fetchMedia, { ...media, source: { ...media.source, path: again } }, path)
   }
 }

@@ -143,4 +143,24 @@ export const businessSamples: [title: string, message: proto.IMessage][] = [
       },
     },
   ],
+  [
+    'A message from an advertisement',
+    {
+      extendedTextMessage: {
+        text: 'Is the lamp still there?',
+        contextInfo: {
+          externalAdReply: {
+            title: 'Lamps',
+            body: 'From 40 euros',
+            sourceType: 'ad',
+            sourceId: '12',
+            ctwaClid: 'Ab1',
+          },
+          mentionedJid: ['4915112345678@s.whatsapp.net'],
+          forwardingScore: 2,
+          expiration: 86_400,
+        },
+      },
+    },
+  ],
 ]

@@ -22,7 +22,10 @@ export const kindSamples: [title: string, message: proto.IMessage][] = [
   ['A picture', { imageMessage: { ...picture, caption: 'The new sign' } }],
   ['A video', { videoMessage: { ...file, mimetype: 'video/mp4', caption: 'The sign, lit' } }],
   ['A video note', { ptvMessage: { ...file, mimetype: 'video/mp4' } }],
-  ['A voice note or an audio file', { audioMessage: { ...file, mimetype: 'audio/ogg' } }],
+  [
+    'A voice note or an audio file',
+    { audioMessage: { ...file, mimetype: 'audio/ogg', ptt: true, seconds: 7 } },
+  ],
   [
     'A document with a caption',
     {

@@ -65,7 +65,7 @@ describe('a message', () => {
       {
         ephemeralMessage: { message: { viewOnceMessageV2: { message: { imageMessage: { caption: 'x' } } } } },
       },
-      { type: 'image', body: 'x' },
+      { type: 'image', body: 'x', content: { is_view_once: true } },
     ],
     [
       'a forwarded text',
@@ -86,6 +86,16 @@ describe('a message', () => {
       },
       { body: 'yes', quoted: { waId: 'Q1', from_me: true, type: 'image', text: 'nice?' } },
     ],
+    ...['120363000000000001@g.us', 'status@broadcast'].map((remoteJid): [string, proto.IMessage, object] => [
+      `a private answer to what a third person wrote in ${remoteJid}`,
+      {
+        extendedTextMessage: {
+          text: 'yes',
+          contextInfo: { stanzaId: 'Q1', participant: '4915100000099@s.whatsapp.net', remoteJid },
+        },
+      },
+      { quoted: { waId: 'Q1', from_me: null } },
+    ]),
     [
       'an empty wrapper, whose content is not known',
       { ephemeralMessage: { message: {} } },

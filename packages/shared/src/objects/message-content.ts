@@ -145,6 +145,26 @@ export const messageContent = z
       .optional()
       .describe('What the phone of the contact showed of a link. It may say anything'),
     is_forwarded: z.boolean().optional(),
+    forwarding_score: z.int().optional().describe('How often it was forwarded, as WhatsApp counts it'),
+    is_voice: z.boolean().optional().describe('A voice note, not a file with sound'),
+    is_gif: z.boolean().optional(),
+    is_video_note: z.boolean().optional(),
+    seconds: z.int().optional().describe('Length of an audio or video, as the sender claims'),
+    disappears_after_seconds: z.int().optional(),
+    mentions: z.array(z.string()).optional().describe('Addresses at WhatsApp of the people it mentions'),
+    advertisement: z
+      .object({
+        title: text,
+        text,
+        url: text,
+        source_type: text,
+        source_id: text,
+        click_id: text.describe('`ctwa_clid` of an ad that leads to WhatsApp'),
+        entry_point: text,
+      })
+      .optional()
+      .describe('The advertisement from which the contact wrote'),
+    is_view_once: z.boolean().optional().describe('The phone shows it once'),
   })
   .meta({ id: 'MessageContent' })
 

@@ -3,10 +3,11 @@ import type { Quoted } from '@wagate/db/queries/messages/received-messages'
 import type { MessageType } from '@wagate/shared/message-kinds'
 import { type MessageContent, quotedCharsMax } from '@wagate/shared/objects/message-content'
 import type { UnavailableReason } from '@wagate/shared/unavailable'
-import { jidDecode, proto, type WAMessage, type WAMessageKey } from 'baileys'
+import { isJidBroadcast, isJidGroup, jidDecode, proto, type WAMessage, type WAMessageKey } from 'baileys'
 import { type Cleaner, cleanText, makeCleaner } from './cleaner.ts'
 import { optionCharsMax } from './kinds/common-kinds.ts'
 import { contextOf, readKind, unknownKind } from './kinds/find-kind.ts'
+import { readFacts } from './kinds/message-facts.ts'
 import { aboutKey } from './kinds/other-kinds.ts'
 import { openWrappers, type Unwrapped, unwrap } from './kinds/unwrap.ts'
 import { type MediaDescriptor, readMediaDescriptor } from './media-descriptor.ts'
@@ -76,18 +77,22 @@ export function readReceived(
   const read = readKind(content, cleaner)
   if (!read) return undefined
   const body = cleaner.body(read.text)
-  const details = { content: withContext(read.content, opened), quoted: readQuoted(content, source) }
+  const details = { content: withFacts(read.content, opened, cleaner), quoted: readQuoted(content, source) }
   const media = read.file && readMediaDescriptor(read.file, key)
   const { type, unavailable = null } = read
   return { ...source, type, body, ...details, media, unavailable, isCleaned: isCleaned() }
 }
 
 /** Null for a message that has nothing besides its text and its file. */
-function withContext(content: MessageContent | undefined, opened: Unwrapped): MessageContent | null {
+function withFacts(
+  content: MessageContent | undefined,
+  opened: Unwrapped,
+  cleaner: Cleaner,
+): MessageContent | null {
   const all = {
     ...content,
     ...aboutKey(opened.commentOn),
-    ...(contextOf(opened.content)?.isForwarded && { is_forwarded: true }),
+    ...readFacts(opened, cleaner),
   }
   return Object.keys(all).length > 0 ? all : null
 }
@@ -121,11 +126,15 @@ function readQuoted(message: proto.IMessage, from: ReceivedSource): Quoted | nul
 }
 
 /** Null when it cannot be told. In a chat of two, whoever is not the contact is the sender. */
-function isFromSender({ participant }: proto.IContextInfo, from: ReceivedSource): boolean | null {
+function isFromSender({ participant, remoteJid }: proto.IContextInfo, from: ReceivedSource): boolean | null {
   const author = jidDecode(participant ?? undefined)
   if (!author) return null
+  // A private answer to a message of a group, or to a status, whose author may be a third person.
+  const isOfOthers = isJidGroup(remoteJid ?? '') || isJidBroadcast(remoteJid ?? '')
   const contact = author.server === 'lid' ? jidDecode(from.contactJid ?? undefined)?.user : from.number
-  return contact ? author.user !== contact : null
+  if (!contact) return null
+  if (author.user === contact) return false
+  return isOfOthers ? null : true
 }
 
 type Change = {

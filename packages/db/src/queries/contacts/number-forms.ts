@@ -5,7 +5,14 @@ import type postgres from 'postgres'
  * SQL text: the forms under which WhatsApp may know a number, as `phoneForms` of packages/shared: itself, and the other one
  * or null. `number` is SQL. What is no number, such as a LID, has one form. For `FROM …, LATERAL`.
  */
-export const formsOf = (number: string) => `(VALUES (${number}), (${otherFormOf(number)}))`
+export function formsOf(number: string): string {
+  const text = written.get(number) ?? `(VALUES (${number}), (${otherFormOf(number)}))`
+  written.set(number, text)
+  return text
+}
+
+/** By what they are the forms of. Statements have them for each message. */
+const written = new Map<string, string>()
 
 function otherFormOf(number: string): string {
   const countries = [...new Set(addedDigits.map(({ country }) => country))].map((country) => {

@@ -10,6 +10,7 @@ import {
 import { wipeCredentials } from '../src/queries/devices/device-removal.ts'
 import { setNewChats, setRestriction } from '../src/queries/devices/device-restriction.ts'
 import { postponeMedia, setMediaUnavailable } from '../src/queries/media/received-media.ts'
+import { recordPhoneRead } from '../src/queries/messages/phone-reads.ts'
 import { endReadRequests, requestRead, requestReadOfChat } from '../src/queries/messages/read-requests.ts'
 import { writeKeyOf } from '../src/queries/statements/write-keys.ts'
 import { disableWebhook, recordRound } from '../src/queries/webhooks/webhook-rounds.ts'
@@ -102,6 +103,11 @@ export const deviceSteps: Record<string, Step> = {
     ({ accountId, sender, contacts }, { contact }) =>
     (db) =>
       requestReadOfChat(db, accountId, { sender, key: pick(contacts, contact) }),
+  readOnPhone({ fence, deviceId, contacts }, { contact, variant }) {
+    const at = new Date().toISOString()
+    const read = { waIds: [`R${variant}-${contact}`], number: pick(contacts, contact), contactJid: null, at }
+    return (db) => recordPhoneRead(db, fence, deviceId, read)
+  },
   endRead:
     ({ fence, deviceId, receivedIds }, { variant }) =>
     (db) =>

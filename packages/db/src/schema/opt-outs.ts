@@ -20,7 +20,7 @@ export const optOuts = pgTable(
     createdAt: moment('created_at').notNull().defaultNow(),
     /** The key that opted out, if this is another one of the same person. */
     origin: text(),
-    /** The last time at which it was asked for. Null: once. */
+    /** The last time at which it was asked for. Null in rows of earlier versions that were asked for once. */
     askedAt: moment('asked_at'),
     /** Why, and where it comes from, as the caller says. */
     reason: text(),

@@ -41,8 +41,8 @@ export const askedSteps = `
     WHERE known.consent = 'opt-out' AND opt_outs.account_id = known.account_id AND opt_outs.number = known.number
   ),
   opted_out AS (
-    INSERT INTO opt_outs (account_id, number, origin)
-    SELECT DISTINCT ON (account_id, member) account_id, member, CASE WHEN NOT is_asked THEN key END
+    INSERT INTO opt_outs (account_id, number, origin, asked_at)
+    SELECT DISTINCT ON (account_id, member) account_id, member, CASE WHEN NOT is_asked THEN key END, now()
     FROM person WHERE consent = 'opt-out' AND is_stored AND NOT EXISTS (
       SELECT FROM known_opt_outs AS known WHERE known.account_id = person.account_id AND known.key = person.key
         AND (known.number = member OR NOT known.is_lid AND NOT person.is_lid))

@@ -35,7 +35,7 @@ const kinds: Record<ComposedType, Example> = {
     given: { message: 'On its way 😀' },
     recorded: { message: 'On its way 😀', caption: null, content: null },
     shown: { text: 'On its way 😀' },
-    refused: { message: ['', 'x'.repeat(4097), 5] },
+    refused: { message: ['  ', 'x'.repeat(4097), 5] },
   },
 }
 

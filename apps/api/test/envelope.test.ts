@@ -21,7 +21,6 @@ test.each(['/user-info', '/user-info/', '/api/user-info', '/api/user-info/'])(
 )
 
 test.each([
-  '/',
   '/api',
   '/api/',
   '/nothing',

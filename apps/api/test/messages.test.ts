@@ -76,6 +76,7 @@ test('a message object has all its fields', async () => {
       played_at: null,
       written_at: null,
       push_name: null,
+      source: 'gateway',
       unavailable: null,
       reference: null,
       waiting_for: null,

@@ -111,7 +111,7 @@ type Contact = { number: string; contactJid?: string }
 
 /** As the messages of one conversation name them. */
 const sameContact: { [name: string]: [Contact, Contact] } = {
-  'a Brazilian number with and without its digit': [{ number: '5511955501000' }, { number: '551155501000' }],
+  'a Brazilian number with and without its digit': [{ number: '5511985501000' }, { number: '551185501000' }],
   'a Mexican number with and without its digit': [{ number: '5215512345678' }, { number: '525512345678' }],
   'an Argentinian number with and without its digit': [
     { number: '5491123456789' },
@@ -122,8 +122,8 @@ const sameContact: { [name: string]: [Contact, Contact] } = {
     { number: '4915100000001', contactJid: '77001@lid' },
   ],
   'a number, and its address': [
-    { number: '551155501000' },
-    { number: '', contactJid: '5511955501000@s.whatsapp.net' },
+    { number: '551185501000' },
+    { number: '', contactJid: '5511985501000@s.whatsapp.net' },
   ],
 }
 
@@ -142,8 +142,8 @@ test.each(Object.entries(sameContact))('one conversation is one subject: %s', (_
 
 test('other contacts are other subjects', () => {
   const contacts = [
-    { number: '5511955501000' },
-    { number: '5511955501001' },
+    { number: '5511985501000' },
+    { number: '5511985501001' },
     { number: '', contactJid: '77001@lid' },
     { number: '77001' },
     { number: '', contactJid: '77002@lid' },

@@ -3,7 +3,14 @@ import type { EventType } from '../event-types.ts'
 import { restrictionReasons, statusReasons, targetFaults, unlinkReasons } from '../statuses.ts'
 import { deviceData, type EventKind, messageData, recipientData, webhookData } from './event-data.ts'
 import { extensibleEnum } from './extensible-enum.ts'
-import { changeFields, editedText, exampleChange, reaction, voteOptions } from './message-change.ts'
+import {
+  changeFields,
+  editedText,
+  exampleChange,
+  ownChangeFields,
+  reaction,
+  voteOptions,
+} from './message-change.ts'
 
 const expiresAt = z.iso.datetime()
 const exampleEnd = '2026-01-31T13:00:00.000Z'
@@ -28,16 +35,13 @@ export const eventKinds: Record<EventType, EventKind> = {
   ),
   'message.edited': messageData(
     'A contact has replaced the text of its message, or the account that of its own, on its phone',
-    { ...changeFields, text: editedText },
-    { ...exampleChange, from_me: false, text: 'At four, please.' },
+    { ...ownChangeFields, text: editedText },
+    { ...exampleChange, from_me: false, by_me: false, text: 'At four, please.' },
   ),
   'message.deleted': messageData(
     'A contact has deleted its message for everyone, or the account its own, on its phone',
-    changeFields,
-    {
-      ...exampleChange,
-      from_me: false,
-    },
+    ownChangeFields,
+    { ...exampleChange, from_me: false, by_me: false },
   ),
   'message.poll_vote': messageData(
     'A contact has voted in a poll',

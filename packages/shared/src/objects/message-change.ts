@@ -9,10 +9,12 @@ export const changeFields = {
   lid: z.string().nullable().describe('Its LID, in digits'),
   wa_message_id: z.string().describe('ID at WhatsApp of the message that it is about'),
   from_me: z.boolean().describe('Whether the sender wrote that message'),
-  by_me: z
-    .boolean()
-    .optional()
-    .describe('true when the account itself has edited or deleted its message, on its phone'),
+}
+
+/** Of an edit and a deletion, which the account itself can make on its phone. */
+export const ownChangeFields = {
+  ...changeFields,
+  by_me: z.boolean().describe('Whether the account has changed its own message, on its phone'),
 }
 
 export const reaction = z.string().nullable().describe('The emoji. null when the contact removed it')
@@ -71,7 +73,7 @@ export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> |
     lid: lidOf(contactJid),
     wa_message_id: target,
     from_me: fromMe,
-    ...(byMe && { by_me: true }),
+    ...((type === 'message.edited' || type === 'message.deleted') && { by_me: byMe === true }),
     ...(reaction !== undefined && { reaction }),
     ...(text !== undefined && { text }),
     ...(unread && { text: null }),

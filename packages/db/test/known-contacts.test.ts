@@ -167,7 +167,6 @@ describe('when the number of a LID is learnt', () => {
     await insertOptOut(owned.db, owned.accountId, number)
     await learn()
     const { id } = await accept({ number: null, lidJid: lidJid() })
-    // As earlier versions have stored both.
     await owned.db.$client`
       WITH gone AS (DELETE FROM opt_outs WHERE number = ${lidJid()}) UPDATE messages SET number = ${lidJid()} WHERE id = ${id}`
     expect(await claim(id, lidJid())).toMatchObject({ isOptedOut: true })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseDataUrl } from '../src/media/parse-data-url.ts'
+import { parseMediaUrl } from '../src/media/parse-media-url.ts'
 
 const read = async (url: string) => {
   const { mime, filename, bytes } = await parseDataUrl(url)
@@ -62,6 +63,26 @@ describe('a data URL', () => {
     `data:${'x'.repeat(2048)};base64,AAAA`,
   ])('refuses %j', async (url) => {
     await expect(parseDataUrl(url)).rejects.toMatchObject({ code: 'invalid_media' })
+  })
+})
+
+test.each([
+  [randomBytes(300).toString('base64'), true],
+  [randomBytes(300).toString('base64url'), true],
+  ['//cdn.example.com/a/picture/of/something.jpg', false],
+  ['cdn.example.com/a/picture/of/something.jpg', false],
+  ['picture', false],
+])('%s as url is advised to begin with data: %s', async (url, isAdvised) => {
+  const bytesMax = { text: 0, image: 1, video: 1, audio: 1, document: 1 } as never
+  const refused = parseMediaUrl(url, {
+    type: 'document',
+    filename: undefined,
+    allowsPrivateHosts: false,
+    bytesMax,
+  })
+  await expect(refused).rejects.toMatchObject({
+    code: 'invalid_parameter',
+    message: expect.stringMatching(isAdvised ? /base64, or the like before base64$/ : /characters$/),
   })
 })
 

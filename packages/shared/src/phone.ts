@@ -25,6 +25,8 @@ export function parsePhone(text: string): ParsedPhone {
     .replace(marks, '')
     .replace(/\p{Nd}/gu, toAsciiDigit)
     .replace(/\uFF0B/g, '+')
+  const advice = adviceFor(plain)
+  if (advice) return { fault: `${phoneExpectation}. ${advice}` }
   if (/\(\s*0\s*\)/.test(plain))
     return { fault: `${phoneExpectation}. Leave out (0), which is not dialled after the country prefix` }
   const digits = plain
@@ -34,9 +36,29 @@ export function parsePhone(text: string): ParsedPhone {
     .replace(/^\+/, '')
     .replace(/^00/, '')
   const rest = digits.replace(/[^0-9]/g, '')
+  if (rest.startsWith('0')) return { fault: `${phoneExpectation}. Put the country prefix in place of the 0` }
   if (!/^[1-9]\d{6,14}$/.test(rest)) return { fault: phoneExpectation }
   const [stranger] = digits.match(/[^0-9]/u) ?? []
   return stranger === undefined ? { digits } : { fault: `${phoneExpectation}. Remove ${nameOf(stranger)}` }
+}
+
+/** For what programs take for a number: the ids of chats in WhatsApp's protocol. */
+function adviceFor(text: string): string | undefined {
+  const [, server] = /@([a-z.]+)\s*$/i.exec(text) ?? []
+  switch (server?.toLowerCase()) {
+    case 'g.us':
+      return 'This is a group: groups are not supported'
+    case 'newsletter':
+    case 'broadcast':
+      return 'Channels, lists and statuses are not supported'
+    case 'lid':
+      return 'This is a LID: give its digits as lid'
+    case 's.whatsapp.net':
+    case 'c.us':
+      return `Leave out @${server}`
+    default:
+      return undefined
+  }
 }
 
 /** Every script has its ten digits in a row, and some rows follow each other. */

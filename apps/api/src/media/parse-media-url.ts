@@ -31,15 +31,18 @@ export async function parseMediaUrl(
   if (/^data:/i.test(text)) return parseInlineMedia(text, { type, filename, bytesMax: rules.bytesMax[type] })
   const url = text.length <= urlCharsMax && URL.canParse(text) ? new URL(text) : undefined
   if (!url) {
-    throw invalid(
-      'invalid_parameter',
-      `must be an http, https or data URL of up to ${urlCharsMax} characters`,
-    )
+    const sentence = `must be an http, https or data URL of up to ${urlCharsMax} characters`
+    const advice = isBase64(text) ? '. Put data:application/pdf;base64, or the like before base64' : ''
+    throw invalid('invalid_parameter', `${sentence}${advice}`)
   }
   const refusal = refusalOf(url, rules)
   if (refusal) throw invalid('media_url_forbidden', refusal)
   return { url: url.href, file: null, filename: null }
 }
+
+/** By its beginning: it may be long. Hosts without a scheme have dots. */
+const isBase64 = (text: string): boolean =>
+  /^[A-Za-z0-9+/_-]{24,}[A-Za-z0-9+/=_\s-]*$/.test(text.slice(0, 200))
 
 const privateAddress =
   'must not point to a private address: send the file as a data: URL or with upload-media, or set ALLOW_PRIVATE_MEDIA_HOSTS=true for the API and its workers'

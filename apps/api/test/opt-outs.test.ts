@@ -76,8 +76,9 @@ describe('an import', () => {
       { number: '5511987654321', source: 'former supplier' },
     ])
     expect((await other.get('/opt-outs')).body.opt_outs).toEqual([])
-    const { events } = (await account.get('/events', { types: 'recipient.opted_out' })).body
-    expect(events).toHaveLength(3)
+    const readEvents = async () =>
+      (await account.get('/events', { types: 'recipient.opted_out' })).body.events
+    await expect.poll(readEvents).toHaveLength(3)
     expect((await other.post('/import-opt-ins', { numbers })).body).toMatchObject({ changed: 0 })
     const ended = await account.get('/import-opt-ins', { numbers: '15552084412, 551187654321,' })
     expect(ended.body).toEqual({ ok: true, numbers: 2, changed: 2 })

@@ -83,35 +83,42 @@ type Own = {
 }
 
 /**
- * Stores the keys (numbers, or LIDs without a known number) of the contacts that have given this device a privacy token: WhatsApp accepts messages to them during
- * a restriction, and the tokens themselves are encrypted and stored by LID, so SQL cannot find them by number.
+ * Stores the keys (numbers, or LIDs without a known number) of the contacts that have given this device a privacy token:
+ * WhatsApp accepts messages to them during a restriction, and the tokens themselves are encrypted and stored by LID, so SQL
+ * cannot find them by number. A token and the number of its LID may arrive together, in either order.
  */
 export function noteTokenHolders(keys: SignalKeyStore, { readOwn, writeOwn }: Own): SignalKeyStore {
-  async function note(holders: Map<string, number>): Promise<void> {
-    const stored = await readOwn(tokenHolderType, [...holders.keys()])
+  const oneAtATime = makeOneAtATime()
+
+  /** `lids`: of those whose number is known now. */
+  async function note(holders: Map<string, number>, lids: string[]): Promise<void> {
+    const stored = await readOwn(tokenHolderType, [...holders.keys(), ...lids])
     const newer = [...holders].filter(([number, at]) => Number(stored.get(number) ?? 0) < at)
-    if (newer.length > 0) await writeOwn(tokenHolderType, new Map(newer))
+    const former = lids.filter((lid) => stored.has(lid)).map((lid) => [lid, null] as const)
+    if (newer.length + former.length > 0) await writeOwn(tokenHolderType, new Map([...newer, ...former]))
+  }
+
+  async function noteHolders({ tctoken = {}, 'lid-mapping': mapping = {} }: SignalDataSet): Promise<void> {
+    const holders = new Map<string, number>()
+    for (const [jid, token] of Object.entries(tctoken)) {
+      const number = isHeldToken(token) && (await keyOf(keys, jid))
+      if (number) holders.set(number, issuedAt(token))
+    }
+    const numbers = numbersOf(mapping)
+    const lids = numbers.map(([, lid]) => lidKey(lid))
+    const tokens = lids.length > 0 ? await keys.get('tctoken', lids) : {}
+    for (const [number, lid] of numbers) {
+      const token = tokens[lidKey(lid)]
+      if (isHeldToken(token)) holders.set(number, issuedAt(token))
+    }
+    if (holders.size > 0) await note(holders, lids)
   }
 
   return {
     get: keys.get,
     async set(data) {
       await keys.set(data)
-      const { tctoken, 'lid-mapping': mapping } = data
-      const holders = new Map<string, number>()
-      for (const [jid, token] of Object.entries(tctoken ?? {})) {
-        const number = isHeldToken(token) && (await keyOf(keys, jid))
-        if (number) holders.set(number, issuedAt(token))
-      }
-      // A token may arrive before the number of its LID is known.
-      const numbers = numbersOf(mapping ?? {})
-      const lids = numbers.map(([, lid]) => lidKey(lid))
-      const tokens = lids.length > 0 ? await keys.get('tctoken', lids) : {}
-      for (const [number, lid] of numbers) {
-        const token = tokens[lidKey(lid)]
-        if (isHeldToken(token)) holders.set(number, issuedAt(token))
-      }
-      if (holders.size > 0) await note(holders)
+      if (data.tctoken || data['lid-mapping']) await oneAtATime(() => noteHolders(data))
     },
   }
 }

@@ -5,16 +5,18 @@ import type postgres from 'postgres'
  * SQL text: the forms under which WhatsApp may know a number, as `phoneForms` of packages/shared: itself, and the other one
  * or null. `number` is SQL. What is no number, such as a LID, has one form. For `FROM …, LATERAL`.
  */
-export function formsOf(number: string): string {
-  const text = written.get(number) ?? `(VALUES (${number}), (${otherFormOf(number)}))`
-  written.set(number, text)
-  return text
-}
+export const formsOf = (number: string) => `(VALUES (${number}), (${otherFormOf(number)}))`
 
-/** By what they are the forms of. Statements have them for each message. */
-const written = new Map<string, string>()
+/** SQL texts that were written before, by `number`: statements about each message contain some of them. */
+const otherForms = new Map<string, string>()
 
 function otherFormOf(number: string): string {
+  const known = otherForms.get(number) ?? writeOtherForm(number)
+  otherForms.set(number, known)
+  return known
+}
+
+function writeOtherForm(number: string): string {
   const countries = [...new Set(addedDigits.map(({ country }) => country))].map((country) => {
     const cases = addedDigits
       .filter((plan) => plan.country === country)

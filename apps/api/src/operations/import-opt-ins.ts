@@ -1,21 +1,15 @@
 import { deleteOptOuts } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
-import { audit } from '../changes/audit.ts'
 import { exampleAddress } from '../messages/send-contract.ts'
-import { phoneList } from '../parameters/phone-list.ts'
-import { importFields, numbersMax } from './import-opt-outs.ts'
+import { changeAudited, importFields, numbers } from './import-opt-outs.ts'
 
 export const importOptIns = defineOperation({
   name: 'import-opt-ins',
   summary: 'Send messages of the account to many recipients again, as opt-in does for one',
   methods: ['GET', 'POST'],
   changes: true,
-  parameters: z.object({
-    numbers: phoneList(numbersMax).describe(
-      `Up to ${numbersMax.toLocaleString('en')} phone numbers. None is stored if one of them is not a phone number`,
-    ),
-  }),
+  parameters: z.object({ numbers }),
   fields: z.object(importFields),
   example: {
     given: { numbers: [exampleAddress.number, '4915187654322'] },
@@ -23,16 +17,7 @@ export const importOptIns = defineOperation({
   },
   async handle({ numbers }, call) {
     const { accountId } = call.principal
-    const changed = await call.context.db.transaction(async (tx) => {
-      const changed = await deleteOptOuts(tx, accountId, numbers)
-      if (changed === 0) return 0
-      await audit(tx, call, {
-        target: `account:${accountId}`,
-        result: 'opted_in',
-        detail: { count: changed },
-      })
-      return changed
-    })
+    const changed = await changeAudited(call, 'opted_in', (tx) => deleteOptOuts(tx, accountId, numbers))
     return { numbers: numbers.length, changed }
   },
 })

@@ -1,14 +1,20 @@
+import type { Database } from '@wagate/db/client'
 import { insertOptOuts } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
+import type { Call } from '../calls/call.ts'
 import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { exampleAddress } from '../messages/send-contract.ts'
 import { phoneList } from '../parameters/phone-list.ts'
 import { provenanceParameters } from './opt-out.ts'
 
-export const numbersMax = 1000
+const numbersMax = 1000
 
-/** Of import-opt-outs and import-opt-ins. */
+/** Of import-opt-outs and import-opt-ins, as `importFields`. */
+export const numbers = phoneList(numbersMax).describe(
+  `Up to ${numbersMax.toLocaleString('en')} phone numbers. None is stored if one of them is not a phone number`,
+)
+
 export const importFields = {
   numbers: z.int().describe('Different numbers of the request'),
   changed: z.int().describe('Recipients for whom it was new'),
@@ -20,9 +26,7 @@ export const importOptOuts = defineOperation({
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object({
-    numbers: phoneList(numbersMax).describe(
-      `Up to ${numbersMax.toLocaleString('en')} phone numbers. None is stored if one of them is not a phone number`,
-    ),
+    numbers,
     ...provenanceParameters,
   }),
   fields: z.object(importFields),
@@ -32,16 +36,23 @@ export const importOptOuts = defineOperation({
   },
   async handle({ numbers, reason = null, source = null }, call) {
     const { accountId } = call.principal
-    const changed = await call.context.db.transaction(async (tx) => {
-      const changed = await insertOptOuts(tx, accountId, numbers, { reason, source })
-      if (changed === 0) return 0
-      await audit(tx, call, {
-        target: `account:${accountId}`,
-        result: 'opted_out',
-        detail: { count: changed },
-      })
-      return changed
-    })
-    return { numbers: numbers.length, changed }
+    const insert = (tx: Transaction) => insertOptOuts(tx, accountId, numbers, { reason, source })
+    return { numbers: numbers.length, changed: await changeAudited(call, 'opted_out', insert) }
   },
 })
+
+type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
+
+/** Returns for how many recipients `change` was new, after recording that in the audit log. */
+export function changeAudited(
+  call: Call,
+  result: 'opted_out' | 'opted_in',
+  change: (tx: Transaction) => Promise<number>,
+): Promise<number> {
+  return call.context.db.transaction(async (tx) => {
+    const count = await change(tx)
+    if (count > 0)
+      await audit(tx, call, { target: `account:${call.principal.accountId}`, result, detail: { count } })
+    return count
+  })
+}

@@ -40,7 +40,7 @@ export async function parseMediaUrl(
   return { url: url.href, file: null, filename: null }
 }
 
-/** By its beginning: it may be long. Hosts without a scheme have dots. */
+/** Judged by its beginning, because it may be long. A host without a scheme has dots. */
 const isBase64 = (text: string): boolean =>
   /^[A-Za-z0-9+/_-]{24,}[A-Za-z0-9+/=_\s-]*$/.test(text.slice(0, 200))
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, diffieHellman, randomBytes } from 'node:crypto'
-import { createRequire } from 'node:module'
+import { requireOfBaileys } from './require-of-baileys.ts'
 
 type KeyPair = { pubKey: Buffer; privKey: Buffer }
 type Curve = {
@@ -7,9 +7,7 @@ type Curve = {
   calculateAgreement(publicKey: Buffer, privateKey: Buffer): Buffer
 }
 
-// The copy that Baileys uses, which need not be the only one installed.
-const require = createRequire(import.meta.resolve('baileys'))
-const curve = require('libsignal/src/curve.js') as Curve
+const curve = requireOfBaileys('libsignal/src/curve.js') as Curve
 const agreeByDer = curve.calculateAgreement
 
 const keyType = { kty: 'OKP', crv: 'X25519' }

@@ -1,12 +1,10 @@
 import { createPublicKey, verify as verifyNatively } from 'node:crypto'
-import { createRequire } from 'node:module'
+import { requireOfBaileys } from './require-of-baileys.ts'
 
 type Bytes = Uint8Array
 type Curve = { verifySignature(key: Bytes, message: Bytes, signature: Bytes, isInit?: boolean): unknown }
 
-// The copy that Baileys uses, which need not be the only one installed.
-const require = createRequire(import.meta.resolve('baileys'))
-const curve = require('libsignal/src/curve.js') as Curve
+const curve = requireOfBaileys('libsignal/src/curve.js') as Curve
 const verify = curve.verifySignature
 
 /** The first byte of libsignal's public keys. */

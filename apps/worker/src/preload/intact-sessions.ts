@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { requireOfBaileys } from './require-of-baileys.ts'
 
 /**
  * Two contacts that write to each other for the first time simultaneously have two Signal sessions. libsignal tries both
@@ -9,9 +9,7 @@ type Session = { serialize(): unknown }
 type SessionClass = { deserialize(stored: unknown): Session }
 type Cipher = { doDecryptWhisperMessage(message: Buffer, session: Session): Promise<Buffer> }
 
-// The copy that Baileys uses, which need not be the only one installed.
-const require = createRequire(import.meta.resolve('baileys'))
-const { prototype } = require('libsignal/src/session_cipher.js') as { prototype: Cipher }
+const { prototype } = requireOfBaileys('libsignal/src/session_cipher.js') as { prototype: Cipher }
 const decrypt = prototype.doDecryptWhisperMessage
 
 prototype.doDecryptWhisperMessage = async function decryptOrRestore(message, session) {

@@ -14,8 +14,8 @@ export const contactMutants: Mutant[] = [
   {
     name: 'a lane that becomes another one while messages are on the wire is free',
     file: 'apps/worker/src/outbox/message-hands.ts',
-    text: 'works.set(laneOf(turn), work)\n    }',
-    replacement: 'works.set(turn.recipient, work)\n    }',
+    text: 'sending.add(laneOf(turn))',
+    replacement: 'sending.add(turn.recipient)',
     test: {
       file: 'apps/worker/test/contact-lanes.test.ts',
       title: 'when the number is learnt while messages to both are on the wire, the next one waits for both',

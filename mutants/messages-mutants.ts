@@ -88,8 +88,8 @@ export const messagesMutants: Mutant[] = [
   {
     name: 'canceled messages claimed',
     file: 'packages/db/src/queries/messages/message-claims.ts',
-    text: ' AND message.is_waiting\n    RETURNING',
-    replacement: '\n    RETURNING',
+    text: ' AND message.is_waiting\n      -- Once',
+    replacement: '\n      -- Once',
     test: onlyForward,
   },
   {

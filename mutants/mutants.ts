@@ -27,6 +27,7 @@ import { signUpMutants } from './sign-up-mutants.ts'
 import { simulatorMutants } from './simulator-mutants.ts'
 import { stateMutants } from './state-mutants.ts'
 import { uploadMutants } from './upload-mutants.ts'
+import { volumeMutants } from './volume-mutants.ts'
 import { waitingMutants } from './waiting-mutants.ts'
 import { webhookMutants } from './webhook-mutants.ts'
 
@@ -36,6 +37,7 @@ export const mutants: Mutant[] = [
   ...commandMutants,
   ...sendingMutants,
   ...waitingMutants,
+  ...volumeMutants,
   ...contactMutants,
   ...sessionMutants,
   ...signUpMutants,

@@ -68,7 +68,8 @@ export const sendingMutants: Mutant[] = [
     replacement: 'Math.random() - 0.5 + 0 * (one.seq - other.seq)',
     test: {
       file: 'apps/worker/test/recipient-lanes.test.ts',
-      title: 'messages to one recipient leave one at a time in their order, and none stays hidden',
+      title:
+        'messages to one recipient leave one at a time, those of a priority in their order, and none stays hidden',
     },
   },
   {
@@ -231,10 +232,10 @@ export const sendingMutants: Mutant[] = [
   {
     name: 'two lanes for two forms of a number',
     file: 'apps/worker/src/outbox/recipient-lanes.ts',
-    text: 'const key = laneOf({ message, recipient: recipient ?? phoneJid(message.number) })',
+    text: 'const key = laneKey(laneOf({ message, recipient: recipient ?? phoneJid(message.number) }), priority)',
     replacement: 'const key = address',
     test: {
-      file: 'apps/worker/test/recipient-lanes.test.ts',
+      file: 'apps/worker/test/contact-lanes.test.ts',
       title: 'messages to two forms of one number leave one after the other',
     },
   },

@@ -79,6 +79,8 @@ test('a message object has all its fields', async () => {
       source: 'gateway',
       unavailable: null,
       reference: null,
+      priority: 'normal',
+      expires_at: null,
       waiting_for: null,
       waiting_until: null,
       media: null,

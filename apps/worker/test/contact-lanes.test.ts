@@ -127,3 +127,18 @@ test('messages that are read have the numbers that the device knows', async () =
   ])
   expect(asked).toEqual([lidJid])
 })
+
+test('messages to two forms of one number leave one after the other', () => {
+  const messages = ['5511955501000', '551155501000'].map((number, index) => makeMessage(index, number))
+  const plan = planLanes(messages, {
+    recipientOf: () => '551155501000@jid',
+    isAcknowledged: () => false,
+    workFor: () => undefined,
+    waitMs: () => 0,
+    paceMs: () => 0,
+    isRetry: () => false,
+    typingMs: () => 0,
+    mayBePassed: () => false,
+  })
+  expect(plan.ready.map(({ message }) => message.number)).toEqual(['5511955501000'])
+})

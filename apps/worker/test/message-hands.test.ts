@@ -1,3 +1,4 @@
+import { normalPriority } from '@wagate/shared/priorities'
 import { describe, expect, test } from 'vitest'
 import { type HandMove, type HandState, makeHands, moveHand } from '../src/outbox/message-hands.ts'
 import { makeMessage } from './waiting-rows.ts'
@@ -54,17 +55,20 @@ describe('the hands of an outbox', () => {
     const hands = makeHands()
     const turn = turnTo('a')
     hands.move(turn, 'claim')
-    expect([hands.workFor('a'), hands.workFor('b')]).toEqual(['send', undefined])
+    expect([hands.workFor('a', normalPriority), hands.workFor('b', normalPriority)]).toEqual([
+      'send',
+      undefined,
+    ])
     expect([hands.turnsOf('send').length, hands.turnsOf('prepare').length]).toEqual([1, 0])
     hands.move(turn, 'retry')
-    expect([hands.workFor('a'), hands.turnsOf('send')]).toEqual([undefined, []])
+    expect([hands.workFor('a', normalPriority), hands.turnsOf('send')]).toEqual([undefined, []])
   })
 
   test('a recipient is free once WhatsApp has acknowledged, and the message is not sent again', () => {
     const hands = makeHands()
     const turn = turnTo('a')
     for (const move of ['claim', 'claimed', 'write', 'acknowledge'] as const) hands.move(turn, move)
-    expect(hands.workFor('a')).toBe(undefined)
+    expect(hands.workFor('a', normalPriority)).toBe(undefined)
     expect(hands.isAcknowledged(turn.message)).toBe(true)
     expect(() => hands.move(turn, 'claim')).toThrow('acknowledged')
   })
@@ -75,8 +79,8 @@ describe('the hands of an outbox', () => {
     hands.move(first, 'claim')
     hands.move(second, 'acknowledge')
     hands.drop(second.message)
-    expect(hands.workFor('a')).toBe('send')
+    expect(hands.workFor('a', normalPriority)).toBe('send')
     hands.drop(first.message)
-    expect(hands.workFor('a')).toBe(undefined)
+    expect(hands.workFor('a', normalPriority)).toBe(undefined)
   })
 })

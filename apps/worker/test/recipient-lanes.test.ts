@@ -1,10 +1,11 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
+import { normalPriority, priorities } from '@wagate/shared/priorities'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { makeHands } from '../src/outbox/message-hands.ts'
 import { type LaneFacts, planLanes, type Turn } from '../src/outbox/recipient-lanes.ts'
-import { chooseTurn, type SendKind } from '../src/outbox/send-loop.ts'
-import { makeWaitingList } from '../src/outbox/waiting-list.ts'
+import { chooseTurn, makePriorityTurns, placesFor, type SendKind } from '../src/outbox/turns.ts'
+import { joinLists, makeWaitingList } from '../src/outbox/waiting-list.ts'
 import { makeMessage, readFrom } from './waiting-rows.ts'
 
 const kindOf = ({ message }: Turn): SendKind => (message.status === 'sending' ? 'retry' : 'fresh')
@@ -21,13 +22,14 @@ class Model {
   #paced = new Set<string>()
   #hands = makeHands()
   #wasFresh = false
+  #priorityTurns = makePriorityTurns()
   #list = this.#openList()
 
   readonly #facts: LaneFacts = {
     recipientOf: ({ number }) =>
       number.startsWith('new') && !this.resolved.has(number) ? undefined : `${number}@jid`,
     isAcknowledged: () => false,
-    workFor: (recipient) => this.#hands.workFor(recipient),
+    workFor: (recipient, priority) => this.#hands.workFor(recipient, priority),
     waitMs: ({ id }) => (this.#paused.has(id) ? 1000 : 0),
     paceMs: (recipient) => (this.#paced.has(recipient) ? 2000 : 0),
     isRetry: ({ status }) => status === 'sending',
@@ -43,9 +45,9 @@ class Model {
     return this.#hands.turnsOf('prepare')
   }
 
-  accept(number: string, type: 'text' | 'image'): void {
+  accept(number: string, type: 'text' | 'image', priority = normalPriority): void {
     this.#seq += 1
-    this.rows.push(makeMessage(this.#seq, number, { type }))
+    this.rows.push(makeMessage(this.#seq, number, { type, priority }))
     this.#list.mayHaveMore()
   }
 
@@ -64,6 +66,7 @@ class Model {
       const chosen = turn
       left = left.filter((other) => other !== chosen)
       this.#wasFresh = kindOf(chosen) === 'fresh'
+      this.#priorityTurns.note(chosen, [chosen, ...left])
       this.#begin(chosen, 'send')
     }
   }
@@ -110,15 +113,21 @@ class Model {
   }
 
   #begin(turn: Turn, kind: 'send' | 'prepare'): void {
-    expect(this.#hands.workFor(turn.recipient), 'nothing else is done for the recipient').toBe(undefined)
+    expect(
+      this.#hands.workFor(turn.recipient, turn.message.priority),
+      'nothing else is done for the recipient',
+    ).toBe(undefined)
     const earlier = this.rows.filter(
-      ({ number, seq }) => number === turn.message.number && seq < turn.message.seq,
+      ({ number, priority, seq }) =>
+        number === turn.message.number && priority === turn.message.priority && seq < turn.message.seq,
     )
-    expect(earlier, 'nothing to the recipient was accepted before it and waits').toEqual([])
+    expect(earlier, 'nothing of its priority to the recipient was accepted before it and waits').toEqual([])
     this.#hands.move(turn, kind === 'send' ? 'claim' : 'prepare')
     const isPaced = kind === 'send' && turn.message.status === 'queued' && this.#paced.has(turn.recipient)
     expect(isPaced, 'a message to the recipient has just left').toBe(false)
-    expect(this.onWire.length).toBeLessThanOrEqual(8)
+    expect(this.onWire.filter(({ message }) => message.priority > 0).length).toBeLessThanOrEqual(8)
+    expect(this.onWire.length).toBeLessThanOrEqual(10)
+    expect(new Set(this.onWire.map(({ recipient }) => recipient)).size).toBe(this.onWire.length)
     expect(this.onWire.filter(({ message }) => message.status === 'sending').length).toBeLessThanOrEqual(4)
   }
 
@@ -133,17 +142,23 @@ class Model {
   }
 
   #openList() {
-    return makeWaitingList(
-      {
-        read: async (query) => readFrom(this.rows, query),
-        findLast: async () => this.rows.at(-1)?.seq,
-      },
-      () => this.#nowMs,
+    return joinLists(
+      priorities.map((_, priority) =>
+        makeWaitingList(
+          {
+            read: async (query) => readFrom(this.rows, { ...query, priority }),
+            findLast: async () => this.rows.findLast((row) => row.priority === priority)?.seq,
+          },
+          () => this.#nowMs,
+        ),
+      ),
     )
   }
 
   #choose(turns: Turn[]): Turn | undefined {
-    return chooseTurn(turns, { inFlight: this.onWire.map(kindOf), wasFresh: this.#wasFresh, kindOf })
+    const startable = turns.filter(placesFor(this.onWire, kindOf))
+    const priority = this.#priorityTurns.next(startable)
+    return chooseTurn(startable, { wasFresh: this.#wasFresh, kindOf, priority })
   }
 }
 
@@ -158,6 +173,7 @@ const accepted = fc.record({
   type: fc.constantFrom('text' as const, 'text' as const, 'image' as const),
   count: fc.constantFrom(1, 1, 1, 80),
   isSpread: fc.boolean(),
+  priority: fc.constantFrom(1, 1, 0, 2),
 })
 const other = fc.record({
   kind: fc.constantFrom(
@@ -175,14 +191,14 @@ function at<Item>(items: Item[], index: number): Item[] {
   return item === undefined ? [] : [item]
 }
 
-test('messages to one recipient leave one at a time in their order, and none stays hidden', async () => {
+test('messages to one recipient leave one at a time, those of a priority in their order, and none stays hidden', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
       const model = new Model()
       for (const step of history) {
         if (step.kind === 'accept') {
           for (let n = 0; n < step.count; n++) {
-            model.accept(step.isSpread ? `${step.number} ${n}` : step.number, step.type)
+            model.accept(step.isSpread ? `${step.number} ${n}` : step.number, step.type, step.priority)
           }
         } else if (step.kind === 'resolve') {
           for (const { number } of at(model.rows, step.index * 11)) model.resolved.add(number)
@@ -220,19 +236,4 @@ test('recipients who were just written to hold up no others, however much waits 
   model.accept('another', 'text')
   await model.pump()
   expect(model.onWire.map(({ message }) => message.number)).toEqual(['another'])
-})
-
-test('messages to two forms of one number leave one after the other', () => {
-  const messages = ['5511955501000', '551155501000'].map((number, index) => makeMessage(index, number))
-  const plan = planLanes(messages, {
-    recipientOf: () => '551155501000@jid',
-    isAcknowledged: () => false,
-    workFor: () => undefined,
-    waitMs: () => 0,
-    paceMs: () => 0,
-    isRetry: () => false,
-    typingMs: () => 0,
-    mayBePassed: () => false,
-  })
-  expect(plan.ready.map(({ message }) => message.number)).toEqual(['5511955501000'])
 })

@@ -1,3 +1,4 @@
+import { normalPriority } from '@wagate/shared/priorities'
 import { expect, test } from 'vitest'
 import { makeTyping } from '../src/outbox/send-loop.ts'
 import type { AttemptResult } from '../src/outbox/settlement.ts'
@@ -30,7 +31,7 @@ test('a message whose attempt fails waits again, and frees its recipient', async
     },
   })
   loop.start({ ready: [turn], unprepared: [] })
-  expect(hands.workFor('b')).toBe('send')
+  expect(hands.workFor('b', normalPriority)).toBe('send')
   await loop.untilAnswered()
-  expect(hands.workFor('b')).toBe(undefined)
+  expect(hands.workFor('b', normalPriority)).toBe(undefined)
 })

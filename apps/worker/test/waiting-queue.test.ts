@@ -1,7 +1,8 @@
 import { nextMessagesMax } from '@wagate/db/queries/messages/waiting-messages'
+import { normalPriority } from '@wagate/shared/priorities'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeNewContactPauses } from '../src/outbox/first-contacts.ts'
-import { makeWaitingQueue } from '../src/outbox/waiting-queue.ts'
+import { makePriorityUse, makeWaitingQueue } from '../src/outbox/waiting-queue.ts'
 import { openOwnedDevice } from './owned-device.ts'
 import { makeMessage } from './waiting-rows.ts'
 
@@ -24,10 +25,12 @@ function makeQueue(happen: (pauses: ReturnType<typeof makeNewContactPauses>, use
       happen(pauses, () => {
         isUsedUp = true
       })
-      return [message]
+      return { messages: [message], usesPriorities: false }
     },
   }
-  return makeWaitingQueue({ db: device.db, nextReads }, { id: device.id, pace, firstContacts: pauses })
+  const source = { db: device.db, nextReads }
+  const priorityUse = makePriorityUse(() => undefined)
+  return makeWaitingQueue(source, { id: device.id, pace, firstContacts: pauses }, normalPriority, priorityUse)
 }
 
 test('a message to a new contact is not read when those are paused during the read', async () => {

@@ -1,4 +1,5 @@
 import type { WaitingMessage, WaitingQuery } from '@wagate/db/queries/messages/waiting-messages'
+import { normalPriority } from '@wagate/shared/priorities'
 
 export function makeMessage(
   index: number,
@@ -8,6 +9,7 @@ export function makeMessage(
   return {
     id: `id-${index}`,
     seq: index,
+    priority: normalPriority,
     createdAt: '2026-01-01',
     waId: `wa-${index}`,
     number,
@@ -31,11 +33,12 @@ export function makeMessage(
 /** What `listWaitingMessages` answers; numbers that start with `new` belong to no contact. */
 export function readFrom(
   rows: WaitingMessage[],
-  { except, exceptNumbers, without, limit, after = -1 }: WaitingQuery,
+  { priority, except, exceptNumbers, without, limit, after = -1 }: WaitingQuery,
 ): WaitingMessage[] {
   const [ids, numbers, behind] = [new Set(except), new Set(exceptNumbers), new Set<string>()]
   const found: WaitingMessage[] = []
   for (const row of rows) {
+    if (priority !== undefined && row.priority !== priority) continue
     const isUnprepared = row.type !== 'text' && row.uploadedContent === null
     if (without.includes('unprepared') && isUnprepared) behind.add(row.number)
     if (without.includes('attempted') && row.status === 'sending') behind.add(row.number)

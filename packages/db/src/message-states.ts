@@ -39,6 +39,8 @@ export const messageMoves = {
   claim: { by: 'owner', from: ['queued', 'sending'], to: 'sending' },
   fail: { by: 'owner', from: ['queued', 'sending'], to: 'failed' },
   sweep: { by: 'owner', from: ['queued', 'sending'], to: 'swept' },
+  // The time that its caller has given it is over. What may have left does not expire.
+  expire: { by: 'owner', from: ['queued'], to: 'swept' },
   // A crash of Postgres may have undone the claim.
   acknowledge: { by: 'WhatsApp', from: ['queued', 'sending', 'swept'], to: 'sent', within: ['sent'] },
   deliver: {

@@ -1,4 +1,5 @@
 import { makeMessageId } from '@wagate/shared/ids'
+import { normalPriority } from '@wagate/shared/priorities'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { deleteEndedMedia } from '../src/queries/media/waiting-media.ts'
@@ -82,10 +83,12 @@ const statements: Record<string, (messages: WaitingMessage[]) => Promise<unknown
       })),
     ),
   read: (messages) =>
-    listNextMessages(db, [{ deviceId: device.deviceId, except: messages.map(({ id }) => id) }]),
-  'search for the last message': () => findLastWaiting(db, device.deviceId),
+    listNextMessages(db, [
+      { deviceId: device.deviceId, priority: normalPriority, except: messages.map(({ id }) => id) },
+    ]),
+  'search for the last message': () => findLastWaiting(db, device.deviceId, normalPriority),
   'search past blocked messages among new ones': async () => {
-    const after = await findLastWaiting(db, device.deviceId)
+    const after = await findLastWaiting(db, device.deviceId, normalPriority)
     const exceptNumbers = ['0', '1', '2', '3', '4']
     const wanted = { ...next, exceptNumbers, after: (after ?? 0) - 10 }
     expect(await listWaitingMessages(db, device.deviceId, wanted)).toEqual([])

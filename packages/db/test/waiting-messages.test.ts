@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { normalPriority } from '@wagate/shared/priorities'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
@@ -195,9 +196,9 @@ test('the next messages of several devices are read in one query, each without i
   await insertWaiting(1, { generation: 2 })
   const all = await listWaitingMessages(db, deviceId, list)
   const ids = all.map(({ id }) => id)
-  const reads = [[], ids.slice(0, 2), ids].map((except) => ({ deviceId, except }))
-  const found = await listNextMessages(db, [{ deviceId: 0, except: [] }, ...reads])
-  expect(found).toEqual([[], all, all.slice(2), []])
+  const reads = [[], ids.slice(0, 2), ids].map((except) => ({ deviceId, priority: normalPriority, except }))
+  const found = await listNextMessages(db, [{ deviceId: 0, priority: normalPriority, except: [] }, ...reads])
+  expect(found.map(({ messages }) => messages)).toEqual([[], all, all.slice(2), []])
 })
 
 describe('a clock of Postgres that was set back', () => {

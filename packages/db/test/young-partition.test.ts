@@ -1,5 +1,6 @@
 import { firstPosition } from '@wagate/shared/event-ids'
 import { makeMessageId } from '@wagate/shared/ids'
+import { normalPriority } from '@wagate/shared/priorities'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { listEvents } from '../src/queries/events/event-feed.ts'
@@ -104,7 +105,7 @@ const reaction = (): MessageChange => ({
 async function send(claim: typeof claimMessages): Promise<void> {
   const [message] = await insert(1, { direction: 'out', status: 'queued' })
   if (!message) throw new Error('Not inserted')
-  await listNextMessages(db, [{ deviceId: device.deviceId, except: [] }])
+  await listNextMessages(db, [{ deviceId: device.deviceId, priority: normalPriority, except: [] }])
   await claim(db, [{ ...message, fence: device.fence, recipientJid: 'jid', setback: null }])
   const outcome = { ...device, messageId: message.id, at: new Date().toISOString() }
   await recordOutcomes(db, [{ ...outcome, status: 'sent' }])

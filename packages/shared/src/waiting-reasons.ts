@@ -9,7 +9,7 @@ export const waitingReasons = {
   retry: 'the next attempt: `timeline` has the reason of the last setback',
   answer: 'the answer of WhatsApp',
   daily_cap: 'the next UTC day: its sender has sent what `daily_cap` allows',
-  pace: 'its turn: the pace of its sender, other messages in flight, or a look-up of its number',
+  pace: 'its turn: the pace of its sender, messages of higher priority, others in flight, or a look-up of its number',
 } as const
 
 export type WaitingReason = keyof typeof waitingReasons

@@ -1,4 +1,5 @@
 import { extensibleEnum } from '@wagate/shared/objects/extensible-enum'
+import { highExpirySeconds, priorities } from '@wagate/shared/priorities'
 import { outgoingStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { idempotencyKeyParameter } from '../changes/idempotency-key.ts'
@@ -45,6 +46,17 @@ export const sendParameters = {
     .optional()
     .describe(
       'What the caller calls the message, such as the ID of an order. It is in every record, event and webhook of the message, and in logs of the gateway. Several messages may have the same one',
+    ),
+  priority: z
+    .enum(priorities)
+    .optional()
+    .describe(
+      'What leaves first, `normal` by default: `high` is for what a person waits for, such as a one-time code, and leaves before everything else that waits for the sender; `bulk` leaves after everything else. Messages of one priority to one recipient stay in order',
+    ),
+  expires_in: integer(5, 30 * 86_400)
+    .optional()
+    .describe(
+      `Seconds after which the message is of no use any more, from its acceptance or \`send_at\` on. If it has not left by then, it never does, and fails with \`message_expired\`. ${highExpirySeconds} by default for the priority \`high\``,
     ),
 }
 

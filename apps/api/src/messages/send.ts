@@ -6,6 +6,7 @@ import type { MessageProgress } from '@wagate/db/queries/messages/message-progre
 import { readClockMs } from '@wagate/db/queries/statements/clock'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { phoneForms } from '@wagate/shared/phone'
+import { highExpirySeconds, placeOf } from '@wagate/shared/priorities'
 import type { z } from 'zod'
 import { hashPayload } from '../changes/hash-payload.ts'
 import { findIdempotencyKey } from '../changes/idempotency-key.ts'
@@ -84,7 +85,7 @@ async function accept(
   content: NewContent,
   { file = null, fault: fileFault }: SendFile,
 ): Promise<AcceptedMessage> {
-  const { sender, send_at } = input
+  const { sender, send_at, priority = 'normal' } = input
   const sendAt = send_at?.toISOString() ?? null
   const { number, lidJid, quoted, fault } = await findRecipient(call, input)
   const accepted = await call.context.messages.intake.accept(
@@ -100,6 +101,8 @@ async function accept(
       replyTo: quoted,
       typingSeconds: input.typing || null,
       reference: input.reference ?? null,
+      priority: placeOf(priority),
+      expiresInSeconds: input.expires_in ?? (priority === 'high' ? highExpirySeconds : null),
       idempotency: await findIdempotency(call, input, sendAt, { mustHave: file !== null }),
       // Last: V8 takes 15 µs for such an object when it begins with a spread, and 0.2 µs for this one.
       ...content,

@@ -1,4 +1,4 @@
-import { laneOf, type Turn } from './recipient-lanes.ts'
+import { laneKey, laneOf, type Turn } from './recipient-lanes.ts'
 
 /**
  * What this worker is doing for a message of its waiting list. Postgres knows the same message as `queued` or `sending`
@@ -14,8 +14,9 @@ import { laneOf, type Turn } from './recipient-lanes.ts'
  * A message leaves the list, and with that its hand, when its end is stored, or when it is not this worker's to send now.
  *
  * Invariants, which `send-interleavings.test.ts` checks in every order of all steps:
- * - At most one message of a lane is in a state other than `waiting` and `acknowledged`. When two lanes become one, because the
- *   number of a LID is learnt, each may have one, and the next waits for both.
+ * - At most one message of a lane is in a state other than `waiting` and `acknowledged`, and at most one message to a person is
+ *   beyond `preparing`, whatever its priority. When two lanes become one, because the number of a LID is learnt, each may have
+ *   one, and the next waits for both.
  * - Only what is `claimed` is written, and the next one to the same recipient is not claimed before WhatsApp has answered.
  * - What is `acknowledged` is never claimed again.
  */
@@ -67,8 +68,8 @@ export type Hands = {
   isWorkedOn(message: { id: string }): boolean
   /** For how long its media has been prepared by now. Undefined while that is not done. */
   preparingMs(message: { id: string }): number | undefined
-  /** What is being done for a message of this lane. */
-  workFor(lane: string): Work | undefined
+  /** What is being done for a message to this person. Of those that are prepared, only this priority counts. */
+  workFor(person: string, priority: number): Work | undefined
   /** To be called when the numbers of messages have become known, which changes their lanes. */
   refresh(): void
   /** The messages for which this is being done. */
@@ -83,24 +84,31 @@ export function makeHands(
 ): Hands {
   /** Without those that wait. */
   const hands = new Map<string, { turn: Turn; state: HandState; sinceMs: number }>()
-  /** By lane: a plan asks for each of them. */
-  const works = new Map<string, Work>()
+  /** A plan asks for each person and lane. */
+  const sending = new Set<string>()
+  const preparing = new Set<string>()
   const stateOf = (id: string): HandState => hands.get(id)?.state ?? 'waiting'
+
+  function note(turn: Turn, work: Work): void {
+    if (work === 'send') sending.add(laneOf(turn))
+    else preparing.add(laneKey(laneOf(turn), turn.message.priority))
+  }
 
   function set(turn: Turn, before: HandState, state: HandState): void {
     const { message } = turn
     if (state === 'waiting') hands.delete(message.id)
     else hands.set(message.id, { turn, state, sinceMs: nowMs() })
     const work = workOf[state]
-    if (work) works.set(laneOf(turn), work)
+    if (work) note(turn, work)
     else if (workOf[before]) refresh()
   }
 
   function refresh(): void {
-    works.clear()
+    sending.clear()
+    preparing.clear()
     for (const { turn, state } of hands.values()) {
       const work = workOf[state]
-      if (work) works.set(laneOf(turn), work)
+      if (work) note(turn, work)
     }
   }
 
@@ -120,7 +128,10 @@ export function makeHands(
       const hand = hands.get(id)
       return hand?.state === 'preparing' ? nowMs() - hand.sinceMs : undefined
     },
-    workFor: (lane) => works.get(lane),
+    workFor(person, priority) {
+      if (sending.has(person)) return 'send'
+      return preparing.has(laneKey(person, priority)) ? 'prepare' : undefined
+    },
     refresh,
     turnsOf: (work) =>
       [...hands.values()].filter(({ state }) => workOf[state] === work).map(({ turn }) => turn),

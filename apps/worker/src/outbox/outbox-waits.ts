@@ -4,7 +4,7 @@ import type { WaitingReason } from '@wagate/shared/waiting-reasons'
 import { isReadyToSend } from './content.ts'
 import type { Hands } from './message-hands.ts'
 import type { OutboxDevice } from './outbox-context.ts'
-import { type LaneFacts, laneOf } from './recipient-lanes.ts'
+import { type LaneFacts, laneKey, laneOf } from './recipient-lanes.ts'
 
 /** What the messages of a device wait for. `rest`: those that its outbox has not read, of which there are none with `hasReadAll`. */
 export type OutboxWaits = { read: WaitingReason[]; hasReadAll: boolean; rest: WaitingReason }
@@ -22,8 +22,8 @@ export function readWaits(messages: WaitingMessage[], { facts, hands, device }: 
   const newContacts = firstContacts.areActive() ? 'restriction' : 'new_contacts'
   const paced = pace.pacer.isCapped() ? 'daily_cap' : 'pace'
 
-  function headReason(message: WaitingMessage, lane: string): WaitingReason {
-    const work = facts.workFor(lane)
+  function headReason(message: WaitingMessage, person: string): WaitingReason {
+    const work = facts.workFor(person, message.priority)
     if (work) return work === 'prepare' ? 'file' : 'answer'
     const isUnprepared = isMediaType(message.type) && !isReadyToSend(message)
     if (facts.waitMs(message) > 0) return isUnprepared ? 'file' : 'retry'
@@ -33,10 +33,11 @@ export function readWaits(messages: WaitingMessage[], { facts, hands, device }: 
 
   function reasonOf(message: WaitingMessage): WaitingReason {
     const recipient = facts.recipientOf(message)
-    const lane = laneOf({ message, recipient: recipient ?? message.number })
+    const person = laneOf({ message, recipient: recipient ?? message.number })
+    const lane = laneKey(person, message.priority)
     if (closed.has(lane)) return 'earlier_message'
     if (facts.waitMs(message) === 0 || !facts.mayBePassed(message)) closed.add(lane)
-    return recipient ? headReason(message, lane) : 'pace'
+    return recipient ? headReason(message, person) : 'pace'
   }
 
   const isPaused = firstContacts.areActive() || pace.contactBudget.isUsedUp()

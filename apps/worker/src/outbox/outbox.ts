@@ -5,11 +5,10 @@ import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
 import { phoneJid } from '@wagate/shared/contact-key'
+import { priorities } from '@wagate/shared/priorities'
 import { holdMs } from '@wagate/shared/waiting-reasons'
 import type { WASocket } from '../session/connection/socket.ts'
-import { userOf } from '../session/contacts/jids.ts'
 import { makeLookUp } from '../session/contacts/look-up.ts'
-import { findPhoneJid } from '../session/receiving/receipts.ts'
 import type { Outcome } from '../session/sending/outcomes.ts'
 import { makeAttempt } from './attempt.ts'
 import { makeEarliestTimer } from './earliest-timer.ts'
@@ -23,8 +22,8 @@ import { makePreparation } from './preparation.ts'
 import { type LaneFacts, laneOfAddress, planLanes } from './recipient-lanes.ts'
 import { makeSendLoop, makeTyping } from './send-loop.ts'
 import { makeMessageResults, makeRecorder, makeSettlement } from './settlement.ts'
-import { makeWaitingList } from './waiting-list.ts'
-import { makeWaitingQueue, withKnownNumbers } from './waiting-queue.ts'
+import { joinLists, makeWaitingList } from './waiting-list.ts'
+import { findNumber, makePriorityUse, makeWaitingQueue, withKnownNumbers } from './waiting-queue.ts'
 
 export type Outbox = {
   /** There may be new rows. */
@@ -47,7 +46,8 @@ const wakeMs = 1000
  *
  *     waiting-list.ts     what waits: the next rows of Postgres, read ahead, past blocked ones
  *     recipient-lanes.ts  which messages are the next to their recipients, and what keeps each other one
- *     send-loop.ts        when one of those may leave: places in flight, pace, typing, uploads
+ *     send-loop.ts        when one of those may leave: pace, typing, uploads
+ *     turns.ts            which of them: places in flight, priorities, retries
  *     attempt.ts          one attempt: claim, encrypt, write, await the answer
  *     settlement.ts       what came of it: stored as sent or failed, or kept for another attempt
  *
@@ -65,7 +65,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
     pumpAfter(growingPauseMs(failures, failurePause))
   })
   const pumpAfter = makeEarliestTimer(pump, stopping.signal)
-  const parts = makeParts(context, device, sock)
+  const parts = makeParts(context, device, sock, pump)
   const { facts, results, settlement, waiting } = parts
   const isStopped = () => stopping.signal.aborted
   const sends = makeSendLoop(device, parts, { maySend, isStopped, pump, pumpAfter })
@@ -150,19 +150,28 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
 
 type Parts = ReturnType<typeof makeParts>
 
-function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket) {
+function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket, pump: () => void) {
   const { logger, statements } = context
+  const queueSource = { db: context.db, nextReads: statements.nextReads }
   const { resolver, retries, pace } = device
   const inFlight = makeInFlight()
   const hands = makeHands()
   const proof = makeConnectionProof()
   const recorder = makeRecorder({ ...context, outcomes: statements.outcomes }, device)
   const results = makeMessageResults(context, { id: device.id, recorder })
-  const waiting = makeWaitingList(
-    withKnownNumbers(makeWaitingQueue({ ...context, nextReads: statements.nextReads }, device), {
-      find: (lidJid) => findNumber(device, sock, lidJid),
-      onKnown: followNumber,
-    }),
+  const priorityUse = makePriorityUse(() => {
+    waiting.mayHaveMore()
+    pump()
+  })
+  const waiting = joinLists(
+    priorities.map((_, priority) =>
+      makeWaitingList(
+        withKnownNumbers(makeWaitingQueue(queueSource, device, priority, priorityUse), {
+          find: (lidJid) => findNumber(device, sock, lidJid),
+          onKnown: followNumber,
+        }),
+      ),
+    ),
   )
   const typing = makeTyping(sock, (error) =>
     logger.debug({ err: error, deviceId: device.id }, 'Showing that the sender is typing failed'),
@@ -206,22 +215,6 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket)
     prepare: makePreparation(context, device, results, sock),
     settlement: makeSettlement(context, device, { waiting, hands, results, recipientOf }),
   }
-}
-
-/**
- * The device may know a number that the account does not: from before the account kept contacts, or because it was learnt
- * while the messages were read.
- */
-async function findNumber(
-  { contacts }: Pick<OutboxDevice, 'contacts'>,
-  sock: WASocket,
-  lidJid: string,
-): Promise<string | undefined> {
-  const jid = await findPhoneJid(sock, lidJid)
-  if (!jid) return undefined
-  const number = userOf(jid)
-  await contacts.note({ lidJid, number })
-  return number
 }
 
 /** Earlier messages to this number may not be in the list, because it had enough of them, and of its LID as well. */

@@ -1,6 +1,7 @@
 import type { BlockReason, WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { lidOf, numberOf, phoneJid } from '@wagate/shared/contact-key'
 import { phoneForms, subscriberOf } from '@wagate/shared/phone'
+import { normalPriority } from '@wagate/shared/priorities'
 import { isReadyToSend } from './content.ts'
 
 /** A message that is the first to its recipient. */
@@ -35,8 +36,8 @@ export type LaneFacts = {
   recipientOf(message: WaitingMessage): string | null | undefined
   /** WhatsApp has acknowledged it: the next message to its recipient may leave. */
   isAcknowledged(message: WaitingMessage): boolean
-  /** What is being done for a message of this lane. */
-  workFor(lane: string): 'send' | 'prepare' | undefined
+  /** What is being done for a message of this lane. Only messages of this priority count as prepared. */
+  workFor(lane: string, priority: number): 'send' | 'prepare' | undefined
   /** Ms until it may be tried again. */
   waitMs(message: WaitingMessage): number
   /** Ms until another message of this lane may leave. A retry need not wait for it. */
@@ -48,7 +49,10 @@ export type LaneFacts = {
   typingMs(message: WaitingMessage): number
 }
 
-/** What can be done next for the messages of a device. A lane is the messages to one person, and its first decides. */
+/**
+ * What can be done next for the messages of a device. A lane is the messages of one priority to one person, and its first
+ * decides.
+ */
 export type LanePlan = {
   /** May be sent now; at most one for each recipient. */
   ready: Turn[]
@@ -75,7 +79,11 @@ export type Available = {
 
 const countedPerLane = 4
 
-/** `messages` must be in their order. */
+/** Messages with the same key are in one lane. */
+export const laneKey = (person: string, priority: number): string =>
+  priority === normalPriority ? person : `${priority} ${person}`
+
+/** `messages` must be in their order, those of the higher priority first. */
 export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePlan {
   const plan: LanePlan = {
     ready: [],
@@ -95,14 +103,17 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
    */
   const lanes = new Map<string, Lane | null>()
   const lengths = new Map<string, number>()
+  /** The persons to whom a message may be sent now: those of lower priorities wait for it. */
+  const served = new Set<string>()
 
   function findLane(message: WaitingMessage): Lane | null {
-    const address = addressOf(message)
+    const { priority } = message
+    const address = laneKey(addressOf(message), priority)
     const known = lanes.get(address)
     if (known !== undefined && known?.state !== 'passed') return known
     const recipient = facts.recipientOf(message)
     // A message to a LID must not overtake one to its number that is still to be looked up.
-    const key = laneOf({ message, recipient: recipient ?? phoneJid(message.number) })
+    const key = laneKey(laneOf({ message, recipient: recipient ?? phoneJid(message.number) }), priority)
     const ofKey = lanes.get(key)
     const lane = ofKey && ofKey.state !== 'passed' ? ofKey : openLane(message, recipient, ofKey?.length)
     lanes.set(key, lane)
@@ -111,7 +122,7 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
   }
 
   function openLane(message: WaitingMessage, recipient: string | null | undefined, length = 0): Lane | null {
-    return recipient === null ? null : { state: addHead(plan, message, recipient, facts), length }
+    return recipient === null ? null : { state: addHead({ plan, served, facts }, message, recipient), length }
   }
 
   for (const message of messages) {
@@ -143,17 +154,16 @@ function addressOf({ recipientJid, number }: WaitingMessage): string {
 
 /** The first message of a lane decides for the whole lane, unless it may be passed. */
 function addHead(
-  plan: LanePlan,
+  { plan, served, facts }: { plan: LanePlan; served: Set<string>; facts: LaneFacts },
   message: WaitingMessage,
   recipient: string | undefined,
-  facts: LaneFacts,
 ): LaneState {
   if (recipient === undefined) {
     plan.unknown.push(message)
     return 'newContacts'
   }
   const lane = laneOf({ message, recipient })
-  const work = facts.workFor(lane)
+  const work = facts.workFor(lane, message.priority)
   if (work === 'prepare') return 'unprepared'
   if (work === 'send') return facts.isRetry(message) ? 'attempted' : 'open'
   const waitMs = facts.waitMs(message)
@@ -166,7 +176,10 @@ function addHead(
   const isRetry = facts.isRetry(message)
   const paceMs = isRetry ? 0 : Math.max(facts.paceMs(lane), facts.typingMs(message))
   if (paceMs > 0) plan.pauseMs = Math.min(plan.pauseMs, Math.max(waitMs, paceMs))
-  if (waitMs === 0 && paceMs === 0) plan.ready.push({ message, recipient })
+  if (waitMs === 0 && paceMs === 0 && !served.has(lane)) {
+    served.add(lane)
+    plan.ready.push({ message, recipient })
+  }
   if (isRetry) return 'attempted'
   return paceMs > 0 ? 'paced' : 'open'
 }

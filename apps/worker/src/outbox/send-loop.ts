@@ -8,6 +8,7 @@ import type { OutboxDevice } from './outbox-context.ts'
 import type { Preparation } from './preparation.ts'
 import type { LanePlan, Turn } from './recipient-lanes.ts'
 import type { Settlement } from './settlement.ts'
+import { chooseTurn, extraPlacesOf, makePriorityTurns, placesFor, type SendKind } from './turns.ts'
 import type { WaitingList } from './waiting-list.ts'
 
 /**
@@ -15,8 +16,9 @@ import type { WaitingList } from './waiting-list.ts'
  * is sent when it has a place in flight, the sender's pacer lets it go, and its recipient was shown for long enough that the
  * sender is typing, if the caller wants that. Media is uploaded before that, for a few messages ahead.
  *
- * New messages and retries take turns, so that neither kind waits for all of the other. Only one suspect is in flight at a
- * time: if WhatsApp ends the connection again, that message is the cause.
+ * Those of the highest priority go first, but a tenth of the turns goes to lower ones. Of one priority, new messages and
+ * retries take turns, so that neither kind waits for all of the other. Only one suspect is in flight at a time: if WhatsApp
+ * ends the connection again, that message is the cause.
  */
 export type SendLoop = {
   /** Begins what can be done now. */
@@ -25,13 +27,6 @@ export type SendLoop = {
   untilAnswered(): Promise<unknown>
 }
 
-/** `fresh`: not sent before. `suspect`: WhatsApp ended a connection while the message was in flight. */
-export type SendKind = 'fresh' | 'retry' | 'suspect'
-
-/** How many messages of a sender may be in flight. */
-const inFlightMax = 8
-/** The rest stays free for messages that have not failed yet. */
-const retriesInFlightMax = 4
 const preparationsMax = 4
 /** Media that are prepared and wait for their turn to be sent. */
 const preparedMax = 8
@@ -62,6 +57,7 @@ export function makeSendLoop(
   { maySend, isStopped, pump, pumpAfter }: Hooks,
 ): SendLoop {
   const sends = new Set<Promise<void>>()
+  const priorityTurns = makePriorityTurns()
   let wasFresh = false
 
   function kindOf({ message }: Turn): SendKind {
@@ -82,7 +78,6 @@ export function makeSendLoop(
 
   async function send(turn: Turn): Promise<void> {
     const wasProven = proof.remainingMs() === 0
-    wasFresh = kindOf(turn) === 'fresh'
     typing.end(turn.message)
     hands.move(turn, 'claim')
     await run(turn, 'send', async () => {
@@ -100,7 +95,8 @@ export function makeSendLoop(
   function sendNext(ready: Turn[]): void {
     let left = ready
     while (maySend()) {
-      const turn = chooseTurn(left, { inFlight: hands.turnsOf('send').map(kindOf), wasFresh, kindOf })
+      const startable = left.filter(placesFor(hands.turnsOf('send'), kindOf))
+      const turn = chooseTurn(startable, { wasFresh, kindOf, priority: priorityTurns.next(startable) })
       if (!turn) return
       if (!contactBudget.admits(turn.message)) {
         left = left.filter((other) => other !== turn)
@@ -108,6 +104,8 @@ export function makeSendLoop(
       }
       const waitMs = typing.isOver(turn.message) ? 0 : pacer.acquire(turn.message.waId)
       if (waitMs === 0) {
+        if (!typing.isOver(turn.message)) priorityTurns.note(turn, startable)
+        wasFresh = kindOf(turn) === 'fresh'
         left = left.filter((other) => other !== turn)
         if (kindOf(turn) === 'fresh' && typing.isDue(turn.message)) pumpAfter(typing.start(turn))
         else startSend(turn)
@@ -137,7 +135,10 @@ export function makeSendLoop(
   function prepareNext({ ready, unprepared }: Pick<LanePlan, 'ready' | 'unprepared'>): void {
     const prepared = ready.filter(({ message }) => isMediaType(message.type)).length
     for (const turn of unprepared) {
-      if (!maySend() || hands.turnsOf('prepare').length >= preparationsMax || prepared >= preparedMax) return
+      if (!maySend()) return
+      const extra = extraPlacesOf(turn)
+      if (hands.turnsOf('prepare').length >= preparationsMax + extra || prepared >= preparedMax + extra)
+        return
       void prepareMedia(turn)
     }
   }
@@ -149,30 +150,6 @@ export function makeSendLoop(
     },
     untilAnswered: () => Promise.allSettled(sends),
   }
-}
-
-type Choice<Item> = {
-  inFlight: SendKind[]
-  /** The last one that was chosen. */
-  wasFresh: boolean
-  kindOf(item: Item): SendKind
-}
-
-/** The item that may be sent next, if there is one. Items of one kind keep their order. */
-export function chooseTurn<Item>(
-  items: Item[],
-  { inFlight, wasFresh, kindOf }: Choice<Item>,
-): Item | undefined {
-  if (inFlight.length >= inFlightMax) return undefined
-  const again = inFlight.filter((kind) => kind !== 'fresh')
-  function mayStartAgain(item: Item): boolean {
-    const kind = kindOf(item)
-    if (kind === 'fresh' || (kind === 'suspect' && again.includes('suspect'))) return false
-    return again.length < retriesInFlightMax
-  }
-  const fresh = items.find((item) => kindOf(item) === 'fresh')
-  const retry = items.find(mayStartAgain)
-  return wasFresh ? (retry ?? fresh) : (fresh ?? retry)
 }
 
 type Message = Pick<WaitingMessage, 'id' | 'waId' | 'type' | 'typingSeconds'>

@@ -122,7 +122,8 @@ export function makeSettlement(
       const recipient = message && recipientOf(message)
       if (!message || !recipient) return false
       const turn = { message, recipient }
-      if (hands.workFor(laneOf(turn)) || !isBelievable(outcome, addressesOf(turn))) return false
+      if (hands.workFor(laneOf(turn), message.priority) || !isBelievable(outcome, addressesOf(turn)))
+        return false
       retries.forget(message.id)
       acknowledge(turn)
       return true

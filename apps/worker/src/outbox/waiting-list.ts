@@ -26,7 +26,10 @@ export type WaitingQueue = {
   findLast(): Promise<number | undefined>
 }
 
-/** The next messages of a device, in their order, read ahead. A message stays until it is removed. */
+/**
+ * The next messages of a device, in their order, read ahead. A message stays until it is removed. There is a list for each
+ * priority, so that however many messages wait, or are blocked, those of other priorities are read as well.
+ */
 export type WaitingList = {
   /** Returns a copy, so messages may be removed during iteration. */
   list(): WaitingMessage[]
@@ -138,6 +141,25 @@ export function makeWaitingList(
       coverage.forget()
       skipped.add(message.id)
     },
+  }
+}
+
+/** The lists of several priorities as one, in their order. */
+export function joinLists(lists: WaitingList[]): WaitingList {
+  const ofPriority = ({ priority }: WaitingMessage) => lists[priority]
+  return {
+    list: () => lists.flatMap((list) => list.list()),
+    async refill(availableOf) {
+      const waitsMs = await Promise.all(lists.map((list) => list.refill(availableOf)))
+      const first = Math.min(...waitsMs.filter((waitMs) => waitMs > 0))
+      return Number.isFinite(first) ? first : 0
+    },
+    mayHaveMore() {
+      for (const list of lists) list.mayHaveMore()
+    },
+    remove: (message) => ofPriority(message)?.remove(message),
+    requeue: (message) => ofPriority(message)?.requeue(message),
+    skip: (message) => ofPriority(message)?.skip(message),
   }
 }
 

@@ -1,8 +1,10 @@
 import type { Database } from '@wagate/db/client'
 import {
   findLastWaiting,
+  hasUsedPriorities,
   listNextMessages,
   listWaitingMessages,
+  type NextMessages,
   type NextRead,
   nextMessagesMax,
   type WaitingMessage,
@@ -10,6 +12,11 @@ import {
 } from '@wagate/db/queries/messages/waiting-messages'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { lidOf, numberOf } from '@wagate/shared/contact-key'
+import { normalPriority } from '@wagate/shared/priorities'
+import type { WASocket } from '../session/connection/socket.ts'
+import type { DeviceContacts } from '../session/contacts/device-contacts.ts'
+import { userOf } from '../session/contacts/jids.ts'
+import { findPhoneJid } from '../session/receiving/receipts.ts'
 import type { ContactBudget } from './contact-budget.ts'
 import type { FirstContacts } from './first-contacts.ts'
 import type { WaitingQueue } from './waiting-list.ts'
@@ -20,29 +27,59 @@ type QueueDevice = {
   firstContacts: Pick<FirstContacts, 'areActive'>
 }
 
+/** Whether a device has ever had messages with another priority than `normal`. Most never have, and need not be asked for them. */
+export type PriorityUse = {
+  isKnown(): boolean
+  note(): void
+}
+
+/** `onKnown`: those may wait now. */
+export function makePriorityUse(onKnown: () => void): PriorityUse {
+  let isKnown = false
+  return {
+    isKnown: () => isKnown,
+    note() {
+      if (isKnown) return
+      isKnown = true
+      onKnown()
+    },
+  }
+}
+
 /**
- * The waiting messages of a device in Postgres. While new contacts are paused, messages to them are left out, also when the
- * pause begins during the read.
+ * The waiting messages of a device in Postgres that have this priority. While new contacts are paused, messages to them are
+ * left out, also when the pause begins during the read.
  */
 export function makeWaitingQueue(
   { db, nextReads }: { db: Database; nextReads: NextReads },
   { id, pace: { contactBudget }, firstContacts }: QueueDevice,
+  priority: number,
+  priorityUse: PriorityUse,
 ): WaitingQueue {
+  const isLeftOut = () => priority !== normalPriority && !priorityUse.isKnown()
   const pausesNow = () => ({ isRestricted: firstContacts.areActive(), isUsedUp: contactBudget.isUsedUp() })
   type Pauses = ReturnType<typeof pausesNow>
   const areActive = ({ isRestricted, isUsedUp }: Pauses) => isRestricted || isUsedUp
 
-  function readUnder(pauses: Pauses, query: WaitingQuery): Promise<WaitingMessage[]> {
+  async function readNext(except: string[]): Promise<WaitingMessage[]> {
+    const { messages, usesPriorities } = await nextReads.read({ deviceId: id, priority, except })
+    if (usesPriorities) priorityUse.note()
+    return messages
+  }
+
+  async function readUnder(pauses: Pauses, query: WaitingQuery): Promise<WaitingMessage[]> {
     const without = pauses.isRestricted ? [...query.without, 'newContacts' as const] : query.without
     const isPaused = areActive(pauses)
-    if (isNext(query) && !isPaused) return nextReads.read({ deviceId: id, except: query.except })
+    if (isNext(query) && !isPaused) return readNext(query.except)
+    if (!priorityUse.isKnown() && (await hasUsedPriorities(db, id))) priorityUse.note()
     // Anyone may have become a contact, whose earlier messages were left out.
     const after = isPaused ? undefined : query.after
-    return listWaitingMessages(db, id, { ...query, without, withinBudget: pauses.isUsedUp, after })
+    return listWaitingMessages(db, id, { ...query, priority, without, withinBudget: pauses.isUsedUp, after })
   }
 
   return {
     async read(query) {
+      if (isLeftOut()) return []
       for (;;) {
         const before = pausesNow()
         const found = await readUnder(before, query)
@@ -52,7 +89,8 @@ export function makeWaitingQueue(
         if (!hasPauseBegun) return found
       }
     },
-    findLast: async () => (areActive(pausesNow()) ? undefined : findLastWaiting(db, id)),
+    findLast: async () =>
+      isLeftOut() || areActive(pausesNow()) ? undefined : findLastWaiting(db, id, priority),
   }
 }
 
@@ -96,8 +134,24 @@ export function withKnownNumbers(queue: WaitingQueue, { find, onKnown }: Numbers
   }
 }
 
+/**
+ * The device may know a number that the account does not: from before the account kept contacts, or because it was learnt
+ * while the messages were read.
+ */
+export async function findNumber(
+  { contacts }: { contacts: Pick<DeviceContacts, 'note'> },
+  sock: WASocket,
+  lidJid: string,
+): Promise<string | undefined> {
+  const jid = await findPhoneJid(sock, lidJid)
+  if (!jid) return undefined
+  const number = userOf(jid)
+  await contacts.note({ lidJid, number })
+  return number
+}
+
 /** Reads the next messages of devices, those of several devices in one statement. */
-export type NextReads = { read(wanted: NextRead): Promise<WaitingMessage[]> }
+export type NextReads = { read(wanted: NextRead): Promise<NextMessages> }
 
 const devicesMax = 100
 
@@ -109,8 +163,8 @@ export function makeNextReads(db: Database): NextReads {
         return await batch.add(wanted)
       } catch {
         // A device whose read takes too long must not keep the others from theirs.
-        const [alone = []] = await listNextMessages(db, [wanted])
-        return alone
+        const [alone] = await listNextMessages(db, [wanted])
+        return alone ?? { messages: [], usesPriorities: false }
       }
     },
   }

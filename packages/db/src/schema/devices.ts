@@ -81,6 +81,8 @@ export const devices = pgTable(
     newChatsCapped: boolean('new_chats_capped').notNull().default(false),
     /** The end of that cycle. */
     newChatsUntil: moment('new_chats_until'),
+    /** It has had messages with another priority than `normal`: its owner looks for them. */
+    usesPriorities: boolean('uses_priorities').notNull().default(false),
     lastSeenAt: moment('last_seen_at'),
     /**
      * When the warm-up of its budget of new contacts began. Null before its first link, and for a link that is older than

@@ -83,6 +83,10 @@ export const messages = pgTable(
     source: text().$type<'phone' | 'companion'>(),
     /** What the caller calls it. */
     reference: text(),
+    /** Its place in the list of priorities (priorities.ts): a lower one leaves first. */
+    priority: smallint().notNull().default(1),
+    /** From then on it is not claimed. Null: only `MESSAGE_TTL_MS` limits how long it waits. */
+    expiresAt: moment('expires_at'),
     /** The contact has replaced its text, which is not kept. */
     editedAt: moment('edited_at'),
     /** The contact has deleted it, so its content is removed. */
@@ -129,6 +133,17 @@ export const messages = pgTable(
     index('messages_scheduled')
       .on(table.deviceId, table.sendAt, table.seq)
       .where(sql`${table.isWaiting} AND ${table.sendAt} IS NOT NULL`),
+    // The same by priority, for the owner, which reads each priority for itself.
+    index('messages_ready_by_priority')
+      .on(table.deviceId, table.priority, table.seq)
+      .where(sql`${table.isWaiting} AND ${table.sendAt} IS NULL`),
+    index('messages_scheduled_by_priority')
+      .on(table.deviceId, table.priority, table.sendAt, table.seq)
+      .where(sql`${table.isWaiting} AND ${table.sendAt} IS NOT NULL`),
+    // Costs nothing for messages without an end.
+    index('messages_expiring')
+      .on(table.expiresAt)
+      .where(sql`${table.isWaiting} AND ${table.expiresAt} IS NOT NULL`),
     index('messages_sent').on(table.deviceId, table.sentAt).where(sql`${table.sentAt} IS NOT NULL`),
   ],
 )

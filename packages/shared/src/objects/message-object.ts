@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { lidOf, numberOf } from '../contact-key.ts'
 import { messageErrors } from '../message-errors.ts'
 import { isMediaType, type MessageType, messageTypes } from '../message-kinds.ts'
+import { priorities } from '../priorities.ts'
 import { type MessageStatus, messageStatuses } from '../statuses.ts'
 import { type UnavailableReason, unavailableReasons } from '../unavailable.ts'
 import { extensibleEnum } from './extensible-enum.ts'
@@ -66,8 +67,15 @@ export const messageObject = z
       .describe(
         'What the request of the message gave as `reference`; null for others, and for received ones',
       ),
+    priority: z
+      .enum(priorities)
+      .nullable()
+      .describe('What leaves first. null for what the gateway does not send'),
     created_at: z.iso.datetime(),
     send_at: moment.describe('Time at which it is to be sent, if the request had one'),
+    expires_at: moment.describe(
+      'Time at which it fails if it has not left by then. null: only the installation limits how long it waits',
+    ),
     written_at: moment.describe(
       "When the contact, or the account on its phone, wrote it, by WhatsApp's clock. `created_at` is when the gateway got it. null for what the gateway sends",
     ),
@@ -106,8 +114,10 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   error_code: null,
   wa_message_id: '3EB0280A488696CFC30D42',
   reference: null,
+  priority: 'normal',
   created_at: '2026-01-31T12:00:00.000Z',
   send_at: null,
+  expires_at: null,
   written_at: null,
   sent_at: '2026-01-31T12:00:00.412Z',
   delivered_at: '2026-01-31T12:00:01.020Z',
@@ -140,8 +150,11 @@ export type MessageRow = {
   errorCode: string | null
   waId: string
   reference: string | null
+  /** Its place in the list of priorities. */
+  priority: number
   createdAt: Date
   sendAt: Date | null
+  expiresAt: Date | null
   sentAt: Date | null
   deliveredAt: Date | null
   readAt: Date | null
@@ -157,6 +170,7 @@ export type MessageRow = {
 /** Without `linkTo`, received files have no links. */
 export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.infer<typeof messageObject> {
   const isMedia = isMediaType(message.type)
+  const isSent = message.direction === 'out' && !message.source
   return {
     message_id: message.id,
     device_id: message.deviceId,
@@ -181,8 +195,10 @@ export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.in
     error_code: message.errorCode,
     wa_message_id: message.waId,
     reference: message.reference,
+    priority: isSent ? (priorities[message.priority] ?? null) : null,
     created_at: message.createdAt.toISOString(),
     send_at: message.sendAt?.toISOString() ?? null,
+    expires_at: message.expiresAt?.toISOString() ?? null,
     written_at: message.writtenAt?.toISOString() ?? null,
     // Only what the gateway sends counts towards its pace, by the column.
     sent_at: (message.sentAt ?? (message.source && message.writtenAt))?.toISOString() ?? null,

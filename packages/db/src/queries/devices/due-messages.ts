@@ -7,11 +7,11 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>
  * A message that is older than send_at (30 days) and MESSAGE_TTL_MS (30 days) together allow has expired, so older
  * partitions need not be read. The upper bound allows for a clock of Postgres that was set back.
  */
-export const isRecent = (sql: postgres.Sql) =>
-  sql`created_at BETWEEN now() - interval '62 days' AND now() + interval '1 day'`
+export const isRecent = (sql: postgres.Sql, table?: string) =>
+  sql`${table ? sql`${sql(table)}.` : sql``}created_at BETWEEN now() - interval '62 days' AND now() + interval '1 day'`
 
-/** `after`: leaves out messages without `send_at` up to this number. */
-type Limits = { where?: Fragment; limit?: number; after?: number | undefined }
+/** `priority`: of one only, as SQL. `after`: leaves out messages without `send_at` up to this number. */
+type Limits = { priority?: Fragment; where?: Fragment; limit?: number; after?: number | undefined }
 
 /**
  * The messages of a device that may be sent now, as a relation for FROM, in no order. It takes two index scans, and reads
@@ -32,17 +32,27 @@ export function dueMessagesOfRow(sql: postgres.Sql, limits: Limits): Fragment {
 function dueOf(
   sql: postgres.Sql,
   device: { id: Fragment; linkGeneration: Fragment },
-  { where = sql``, limit, after }: Limits,
+  { priority, where = sql``, limit, after }: Limits,
 ): Fragment {
   const waiting = sql`
     SELECT * FROM messages WHERE device_id = ${device.id} AND is_waiting AND ${isRecent(sql)}
       AND link_generation = ${device.linkGeneration}`
   const first = (order: Fragment) => (limit === undefined ? sql`` : sql`ORDER BY ${order} LIMIT ${limit}`)
   const isLater = after === undefined ? sql`` : sql`AND seq > ${after}`
+  if (!priority) {
+    return sql`(
+      (${waiting} AND send_at IS NULL ${isLater} ${where} ${first(sql`seq`)})
+      UNION ALL
+      (${waiting} AND send_at <= now() ${where} ${first(sql`send_at, seq`)}))`
+  }
+  // As ranges, and with the priority in the order, so that only the indexes by priority fit: with an equality, Postgres may
+  // read those without it, past all messages of the other priorities.
   return sql`(
-    (${waiting} AND send_at IS NULL ${isLater} ${where} ${first(sql`seq`)})
+    (${waiting} AND send_at IS NULL AND priority BETWEEN ${priority} AND ${priority} ${isLater} ${where}
+      ${first(sql`priority, seq`)})
     UNION ALL
-    (${waiting} AND send_at <= now() ${where} ${first(sql`send_at, seq`)}))`
+    (${waiting} AND send_at IS NOT NULL AND (priority, send_at) > (${priority}, '-infinity')
+      AND (priority, send_at) <= (${priority}, now()) ${where} ${first(sql`priority, send_at, seq`)}))`
 }
 
 /**

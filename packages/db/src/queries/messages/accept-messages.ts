@@ -1,5 +1,7 @@
 import { lidOf, numberOf } from '@wagate/shared/contact-key'
+import { normalPriority } from '@wagate/shared/priorities'
 import { blockingReasons } from '@wagate/shared/statuses'
+import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
 import { type Contact, seenLids } from '../contacts/known-contacts.ts'
 import { numberForms } from '../contacts/number-forms.ts'
@@ -20,6 +22,10 @@ export type NewMessage = NewContent & {
   lidJid?: string | null
   /** ISO 8601. Null is now. */
   sendAt: string | null
+  /** Its place in the list of priorities (priorities.ts). Normal if it is not given. */
+  priority?: number
+  /** For how long it may wait, from `sendAt` on. */
+  expiresInSeconds?: number | null
   typingSeconds?: number | null
   /** What the caller calls it. */
   reference?: string | null
@@ -69,6 +75,7 @@ export async function acceptMessages(
   const hasKeys = messages.some(({ idempotency }) => idempotency !== null)
   const hasMedia = messages.some(({ media }) => media !== null)
   const hasLids = messages.some(({ lidJid }) => lidJid)
+  const hasPriorities = messages.some(({ priority = normalPriority }) => priority !== normalPriority)
   const canSend = sql`is_linked AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
   const isAcceptable = hasMedia ? sql`${canSend} AND has_room AND is_complete` : canSend
   const isAccepted = hasKeys
@@ -131,13 +138,15 @@ export async function acceptMessages(
     ${claimed}
     ${seen}
     ${attached}
+    ${hasPriorities ? prioritized(sql, isAccepted) : sql``}
     inserted AS (
       INSERT INTO messages (
         id, account_id, device_id, direction, sender, number, status, wa_id, link_generation, send_at,
-        typing_seconds, reference, recipient_jid, ${sql.unsafe(contentColumns)}
+        typing_seconds, reference, recipient_jid, priority, expires_at, ${sql.unsafe(contentColumns)}
       )
       SELECT id, account_id, device_id, 'out', sender, contact_key, 'queued', wa_id, link_generation, send_at::timestamptz,
-        typing_seconds, reference, lid_jid, ${sql.unsafe(givenContent)}
+        typing_seconds, reference, lid_jid, coalesce(priority, ${normalPriority}),
+        coalesce(send_at::timestamptz, now()) + expires_in * interval '1 second', ${sql.unsafe(givenContent)}
       FROM given WHERE ${isAccepted}
       ORDER BY position
       RETURNING id, account_id, device_id
@@ -150,6 +159,15 @@ export async function acceptMessages(
     ORDER BY position`
   return answers.map(toAcceptance)
 }
+
+/** SQL: the owners of these devices have to look for other priorities. Locked in one order everywhere, and once only. */
+const prioritized = (sql: Database['$client'], isAccepted: Fragment) => sql`
+    prioritized AS (
+      UPDATE devices SET uses_priorities = true WHERE id IN (
+        SELECT id FROM devices WHERE NOT uses_priorities AND id IN (
+          SELECT device_id FROM given WHERE priority IS NOT NULL AND ${isAccepted})
+        ORDER BY id FOR NO KEY UPDATE)
+    ),`
 
 const orByLid = (sql: Database['$client']) => sql`
   UNION ALL
@@ -165,6 +183,9 @@ const givenColumns: Columns<NewMessage> = {
   lid_jid: ['text', ({ lidJid }) => lidJid ?? null],
   ...givenContentColumns,
   send_at: ['text', ({ sendAt }) => sendAt],
+  // Null for most, which costs less.
+  priority: ['int', ({ priority }) => (priority === normalPriority ? null : (priority ?? null))],
+  expires_in: ['int', ({ expiresInSeconds }) => expiresInSeconds ?? null],
   typing_seconds: ['int', ({ typingSeconds }) => typingSeconds ?? null],
   reference: ['text', ({ reference }) => reference ?? null],
   media_mime: ['text', ({ media }) => media?.mime ?? null],
@@ -180,6 +201,8 @@ function contentOf(messages: NewMessage[]): Buffer | null {
   if (contents.length > 1) throw new TypeError('Two messages of one statement have media as content')
   return contents[0] ?? null
 }
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 type AcceptanceRow = {
   deviceId: number | null

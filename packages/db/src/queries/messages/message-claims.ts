@@ -25,7 +25,7 @@ export type Claimed = { interruptions: number; isOptedOut: boolean }
 
 /**
  * Claims messages for their owner, and marks them as `sending` right before they are sent. Undefined for a message that was
- * canceled, that was accepted for another link of its device, or whose shard has another owner.
+ * canceled, that has expired, that was accepted for another link of its device, or whose shard has another owner.
  */
 export async function claimMessages(db: Database, claims: Claim[]): Promise<(Claimed | undefined)[]> {
   const sql = db.$client
@@ -121,6 +121,8 @@ function mark(sql: postgres.Sql, claims: Claim[]) {
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
       AND device.id = message.device_id AND device.link_generation = message.link_generation
       AND ${isLinkedIn(sql, 'device')} AND message.is_waiting
+      -- Once it is claimed it may have left, so it no longer expires.
+      AND (message.status = 'sending' OR message.expires_at IS NULL OR message.expires_at > now())
     RETURNING message.id, message.interruptions, ${isOptedOut(sql)} AS "isOptedOut", message.device_id, message.account_id, message.number`
 }
 

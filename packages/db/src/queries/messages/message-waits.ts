@@ -97,12 +97,13 @@ export async function listMessageWaits(
         WHEN ${isIn(asked.usedUp)} THEN NOT ${isKnownOrCounted(sql, 'message', 'known or counted')} END AS "isNewContact",
       EXISTS (
         SELECT FROM ${numberForms(sql, 'message.number')} AS forms (form) CROSS JOIN LATERAL (
-          SELECT is_waiting, device_id, seq, link_generation, send_at, failing_since FROM messages AS earlier
+          SELECT is_waiting, device_id, seq, priority, link_generation, send_at, failing_since FROM messages AS earlier
           WHERE earlier.account_id = message.account_id AND earlier.number = form AND ${isRecent(sql)}
             AND earlier.created_at <= message.created_at AND earlier.id <> message.id
           ORDER BY earlier.created_at DESC, earlier.id DESC LIMIT ${conversationMax}
         ) AS earlier
         WHERE earlier.is_waiting AND earlier.device_id = message.device_id AND earlier.seq < message.seq
+          AND earlier.priority = message.priority
           AND earlier.link_generation = message.link_generation
           AND coalesce(earlier.send_at <= now(), true)
           AND coalesce(earlier.failing_since > now() - ${holdMs} * interval '1 ms', true)

@@ -1,10 +1,11 @@
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
-import type { SweptCode } from '../../message-states.ts'
+import { acceptedBy, type SweptCode } from '../../message-states.ts'
+import { isRecent } from '../devices/due-messages.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
 import { insertMessageEvents } from '../statements/event-rows.ts'
 import { type Fence, fenceOf, OwnershipLost } from '../statements/fence.ts'
-import { listOf } from '../statements/rows.ts'
+import { listOf, rows } from '../statements/rows.ts'
 import { withEntry } from './timeline-entries.ts'
 
 /** The start of the next page of a device's waiting messages. Those without `send_at` come before scheduled ones. */
@@ -101,6 +102,59 @@ async function failPage(
       SELECT send_at, seq FROM page ORDER BY send_at DESC, seq DESC LIMIT 1) AS last ON true`
   if (!row?.isOwner) throw new OwnershipLost(fence)
   return { failed: row.failed, rows: row.rows, last: row.seq === null ? undefined : row }
+}
+
+/** A message with a time of its own (`expires_at`), which is over. */
+export type OverdueMessage = {
+  id: string
+  createdAt: string
+  deviceId: number
+  accountId: number
+  shard: number
+}
+
+/** Those of these shards, the longest overdue first. What may have left does not expire, so `sending` ones are left out. */
+export async function listOverdueMessages(
+  db: Database,
+  shards: number[],
+  limit: number,
+): Promise<OverdueMessage[]> {
+  const sql = db.$client
+  return sql<OverdueMessage[]>`
+    SELECT message.id, message.created_at::text AS "createdAt", device.id AS "deviceId",
+      device.account_id AS "accountId", device.shard
+    FROM messages AS message JOIN devices AS device ON device.id = message.device_id
+    WHERE message.is_waiting AND message.expires_at <= now() AND message.status = 'queued'
+      AND ${isRecent(sql, 'message')} AND device.shard = ANY(${listOf(shards)}::int[])
+    ORDER BY message.expires_at LIMIT ${limit}`
+}
+
+/** Fails those of one shard, unless they have been claimed meanwhile. Returns how many. Throws `OwnershipLost`. */
+export async function failOverdueMessages(
+  db: Database,
+  fence: Fence,
+  overdue: Pick<OverdueMessage, 'id' | 'createdAt'>[],
+  sentence: string,
+): Promise<number> {
+  const sql = db.$client
+  const [row] = await sql<{ isOwner: boolean; failed: number }[]>`
+    WITH fence AS (${fenceOf(sql, fence)}),
+    failed AS (
+      UPDATE messages AS message SET status = 'failed', error_code = ${'message_expired' satisfies SweptCode},
+        error = concat_ws(' ', ${sentence}::text, message.setback),
+        timeline = ${sql.unsafe(withEntry('message', 'failed'))}
+      FROM fence, ${rows(sql, 'given', overdue, {
+        id: ['uuid', ({ id }) => id],
+        created_at: ['text', ({ createdAt }) => createdAt],
+      })}
+      WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
+        AND message.status = ANY(${acceptedBy('expire').statuses}) AND message.expires_at <= now()
+      RETURNING message.id, message.account_id, message.device_id
+    ),
+    announced AS (${insertMessageEvents(sql, 'message.failed', 'failed')})
+    SELECT EXISTS (SELECT FROM fence) AS "isOwner", (SELECT count(*)::int FROM failed) AS failed`
+  if (!row?.isOwner) throw new OwnershipLost(fence)
+  return row.failed
 }
 
 /**

@@ -12,6 +12,8 @@ import { type SentContent, storedContent } from './message-content.ts'
 export type WaitingMessage = SentContent & {
   id: string
   seq: number
+  /** Its place in the list of priorities (priorities.ts). */
+  priority: number
   createdAt: string
   waId: string
   number: string
@@ -38,6 +40,8 @@ export type WaitingMessage = SentContent & {
 export type BlockReason = 'newContacts' | 'unprepared' | 'attempted'
 
 export type WaitingQuery = {
+  /** As a place in the list of priorities. Without it, all. */
+  priority?: number
   except: string[]
   exceptNumbers: string[]
   /** Leaves out these messages and those that wait behind them for the same number. */
@@ -53,7 +57,7 @@ export type WaitingQuery = {
 export async function listWaitingMessages(
   db: Database,
   deviceId: number,
-  { except, exceptNumbers, without, withinBudget = false, limit, after }: WaitingQuery,
+  { priority, except, exceptNumbers, without, withinBudget = false, limit, after }: WaitingQuery,
 ): Promise<WaitingMessage[]> {
   const sql = db.$client
   const onlyContacts = without.includes('newContacts')
@@ -63,12 +67,13 @@ export async function listWaitingMessages(
     ${onlyContacts ? isToContact(sql, deviceId, 'known') : sql``}
     ${withinBudget && !onlyContacts ? isToContact(sql, deviceId, 'known or counted') : sql``}`
   const isOther = sql`AND id NOT IN (SELECT unnest(${except}::uuid[]))`
+  const ofPriority = priority === undefined ? {} : { priority: sql`${priority}::int` }
   const blocks = without.flatMap((kind) => (kind === 'newContacts' ? [] : isBlocked[kind](db)))
   const [first, ...rest] = blocks
   if (!first) {
     return sql<WaitingMessage[]>`
       SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact"
-      FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit, after })} AS due
+      FROM ${dueMessages(sql, deviceId, { ...ofPriority, where: sql`${where} ${isOther}`, limit, after })} AS due
       ORDER BY due.seq LIMIT ${limit}`
   }
   // The window function reads all waiting messages of the device, so it reads only their keys.
@@ -77,7 +82,7 @@ export async function listWaitingMessages(
       SELECT id, created_at FROM (
         SELECT id, created_at, seq, bool_or(${rest.reduce((all, other) => sql`${all} OR ${other}`, first)})
           OVER (PARTITION BY ${subscriber(sql, 'number')} COLLATE "C" ORDER BY seq) AS is_behind
-        FROM ${dueMessages(sql, deviceId, { where })} AS due
+        FROM ${dueMessages(sql, deviceId, { ...ofPriority, where })} AS due
       ) AS lane
       WHERE NOT is_behind ${isOther}
       ORDER BY seq LIMIT ${limit}
@@ -87,7 +92,7 @@ export async function listWaitingMessages(
 
 /** SQL: the columns of a `WaitingMessage` except `isToContact`. */
 const waitingColumns = (sql: postgres.Sql) => sql`
-  id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
+  id, seq::float8 AS seq, priority, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
   ${sql.unsafe(storedContent)}, uploaded_content AS "uploadedContent", status, interruptions,
   coalesce(typing_seconds, 0) AS "typingSeconds", reference,
   coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS "failingMs"`
@@ -97,13 +102,26 @@ const isBlocked = {
   attempted: (db: Database) => db.$client`status = 'sending'`,
 }
 
-/** The `seq` of the latest message of the device that waits, except scheduled ones. */
-export async function findLastWaiting(db: Database, deviceId: number): Promise<number | undefined> {
+/** The `seq` of the latest message of the device that waits with this priority, except scheduled ones. */
+export async function findLastWaiting(
+  db: Database,
+  deviceId: number,
+  priority: number,
+): Promise<number | undefined> {
   const sql = db.$client
   const [last] = await sql<{ seq: number }[]>`
     SELECT seq::float8 AS seq FROM messages
-    WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NULL AND ${isRecent(sql)} ORDER BY messages.seq DESC LIMIT 1`
+    WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NULL AND ${isRecent(sql)}
+      AND priority BETWEEN ${priority}::int AND ${priority}::int
+    ORDER BY messages.priority DESC, messages.seq DESC LIMIT 1`
   return last?.seq
+}
+
+/** Whether the device has ever had messages with another priority than `normal`. */
+export async function hasUsedPriorities(db: Database, deviceId: number): Promise<boolean> {
+  const [device] = await db.$client<{ isUsed: boolean }[]>`
+    SELECT uses_priorities AS "isUsed" FROM devices WHERE id = ${deviceId}`
+  return device?.isUsed ?? false
 }
 
 /** Includes scheduled messages. Counts no further than `countMax`. */
@@ -122,30 +140,48 @@ export async function countWaitingMessages(
   return row?.waiting ?? 0
 }
 
-export type NextRead = { deviceId: number; except: string[] }
+export type NextRead = { deviceId: number; priority: number; except: string[] }
+/** `usesPriorities`: as `hasUsedPriorities`. */
+export type NextMessages = { messages: WaitingMessage[]; usesPriorities: boolean }
 
-/** Of each device. */
+/** Of each device and priority. */
 export const nextMessagesMax = 64
 
-/** For each read the next messages of its device that are due, in their order, blocked ones included. In one statement. */
-export async function listNextMessages(db: Database, reads: NextRead[]): Promise<WaitingMessage[][]> {
+/**
+ * For each read the next messages of its device and priority that are due, in their order, blocked ones included. In one
+ * statement.
+ */
+export async function listNextMessages(db: Database, reads: NextRead[]): Promise<NextMessages[]> {
   const sql = db.$client
   const asked = numberedRows(sql, 'asked', reads, {
     device_id: ['int', ({ deviceId }) => deviceId],
+    priority: ['int', ({ priority }) => priority],
     known: ['text', ({ except }) => `{${except.join()}}`],
   })
-  const due = dueMessagesOfRow(sql, { where: sql`AND id <> ALL(read.known)`, limit: nextMessagesMax })
-  const found = await sql<(WaitingMessage & { position: number })[]>`
-    SELECT read.position::int AS position, message.* FROM (
-      SELECT position, device_id, known::uuid[] AS known FROM ${asked} OFFSET 0
+  const due = dueMessagesOfRow(sql, {
+    priority: sql`read.priority`,
+    where: sql`AND id <> ALL(read.known)`,
+    limit: nextMessagesMax,
+  })
+  const found = await sql<FoundNext[]>`
+    SELECT read.position::int AS position, device.uses_priorities AS "usesPriorities", message.* FROM (
+      SELECT position, device_id, priority, known::uuid[] AS known FROM ${asked} OFFSET 0
     ) AS read
     JOIN devices AS device ON device.id = read.device_id AND ${isLinkedIn(sql, 'device')}
-    CROSS JOIN LATERAL (
+    LEFT JOIN LATERAL (
       SELECT ${waitingColumns(sql)}, false AS "isToContact" FROM ${due} AS due
       ORDER BY due.seq LIMIT ${nextMessagesMax}
-    ) AS message
+    ) AS message ON true
     ORDER BY message.seq`
-  const lists: WaitingMessage[][] = reads.map(() => [])
-  for (const { position, ...message } of found) lists[position - 1]?.push(message)
+  const lists: NextMessages[] = reads.map(() => ({ messages: [], usesPriorities: false }))
+  for (const { position, usesPriorities, ...message } of found) {
+    const list = lists[position - 1]
+    if (!list) continue
+    list.usesPriorities = usesPriorities
+    if (message.id !== null) list.messages.push(message)
+  }
   return lists
 }
+
+/** A device without such messages has one row. */
+type FoundNext = { position: number; usesPriorities: boolean } & (WaitingMessage | { id: null })

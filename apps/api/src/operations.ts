@@ -38,6 +38,7 @@ import { pairingStatus } from './operations/pairing-status.ts'
 import { passkeyAssertion } from './operations/passkey-assertion.ts'
 import { passkeyChallenge } from './operations/passkey-challenge.ts'
 import { passkeyConfirm } from './operations/passkey-confirm.ts'
+import { pauseSender, resumeSender } from './operations/pause-sender.ts'
 import { replayWebhook } from './operations/replay-webhook.ts'
 import { resetPassword } from './operations/reset-password.ts'
 import { restartSession } from './operations/restart-session.ts'
@@ -77,6 +78,8 @@ export const operationGroups: OperationGroup[] = [
       infoDevice,
       devices,
       setDevice,
+      pauseSender,
+      resumeSender,
       passkeyChallenge,
       passkeyAssertion,
       passkeyConfirm,

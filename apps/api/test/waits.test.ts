@@ -21,6 +21,8 @@ const message: MessageWait = {
 const device: DeviceWait = {
   id: 7,
   isConnected: true,
+  isPaused: false,
+  pausedUntilMs: null,
   loginAfterMs: null,
   restrictedUntilMs: null,
   newContactsPerDay: null,

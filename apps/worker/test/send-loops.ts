@@ -42,6 +42,12 @@ export function openSendLoop({
     proof: { noteAcknowledged: unused, remainingMs: () => 0 },
     isRetry,
   }
-  const hooks = { maySend: () => true, isStopped: () => false, pump: () => undefined, pumpAfter }
+  const hooks = {
+    maySend: () => true,
+    mayStart: () => true,
+    isStopped: () => false,
+    pump: () => undefined,
+    pumpAfter,
+  }
   return { hands, loop: makeSendLoop(device, parts, hooks) }
 }

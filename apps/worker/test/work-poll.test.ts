@@ -26,6 +26,8 @@ const state: DeviceState = {
   newContactsPerDay: null,
   warmUpDay: 0,
   restrictedMs: 0,
+  isPaused: false,
+  pausedUntilMs: null,
   statusReason: null,
   blockLeftMs: null,
   blockRev: null,

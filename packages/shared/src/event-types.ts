@@ -31,6 +31,8 @@ export const eventTypes = {
   'device.unlinked': 38,
   'recipient.opted_out': 40,
   'recipient.opted_in': 41,
+  'device.paused': 45,
+  'device.resumed': 46,
   'webhook.disabled': 50,
   'webhook.test': 51,
 } as const

@@ -1,6 +1,7 @@
 /** What a message waits for, and what that means for its caller. The first one that is true counts. */
 export const waitingReasons = {
   scheduled: 'its `send_at`',
+  paused: 'the end of the pause of its sender, or `resume-sender`',
   sender_disconnected: 'the connection of its sender: `info-device` says why it has none',
   restriction: 'the end of a restriction: WhatsApp lets its sender write to no new contacts',
   new_contacts: 'the next UTC day: its sender has used up the new contacts of this one',

@@ -8,10 +8,7 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'A parameter has an invalid value, or the request is not valid HTTP.',
     'Correct the parameters that `details` names.',
   ),
-  missing_parameter: permanent(
-    'A required parameter is missing.',
-    'Send the parameters that `details` names.',
-  ),
+  missing_parameter: permanent('A required parameter is missing.', 'Send those that `details` names.'),
   malformed_json: permanent(
     'The body is not a JSON object in UTF-8, or not a valid form.',
     'Send a valid JSON object.',
@@ -156,6 +153,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'WhatsApp does not let the sender connect. `error` names the reason, which is also the `status_reason` of the device.',
     'Open WhatsApp on the phone of the sender. Once it works there again, re-link the sender with `generate-qr` and `force`.',
   ),
+  sender_paused: permanent(
+    'The account has paused the sender with the mode `refuse`. `error` says until when.',
+    'Call `resume-sender`, or `pause-sender` with `mode=hold`, which accepts messages that then wait.',
+  ),
   already_connected: permanent(
     'The sender is already linked.',
     'No action is needed. Use `force` to log it out and link it again.',
@@ -243,8 +244,5 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The gateway has run out of storage.',
     'Inform the operator. Retry later, with the same idempotency key.',
   ),
-  qr_timeout: temporary(
-    'No QR code or pairing code arrived in time, or the pairing was ended.',
-    'Call the operation again.',
-  ),
+  qr_timeout: temporary('No QR code or pairing code came in time, or the pairing was ended.', 'Call again.'),
 }

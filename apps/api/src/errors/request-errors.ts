@@ -40,6 +40,7 @@ export const requestErrorStatus = {
   request_timeout: 408,
   sender_not_connected: 409,
   sender_blocked: 409,
+  sender_paused: 409,
   number_unknown: 409,
   already_connected: 409,
   pairing_code_refused: 409,

@@ -3,7 +3,7 @@ import type { Away, NewMessage } from '@wagate/db/queries/messages/accept-messag
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
 import { AppError } from '../errors/app-error.ts'
-import { mediaFull, senderBlocked, senderNotConnected, senderNotFound } from './send-errors.ts'
+import { mediaFull, senderBlocked, senderNotConnected, senderNotFound, senderPaused } from './send-errors.ts'
 import { initialStatus, type StoreResult } from './store-messages.ts'
 
 export type AcceptedMessage = {
@@ -34,6 +34,8 @@ export function toAcceptedMessage(message: NewMessage, result: StoreResult | und
       throw senderNotConnected()
     case 'sender_blocked':
       throw senderBlocked(result.reason)
+    case 'sender_paused':
+      throw senderPaused(result.until)
     case 'media_full':
       throw mediaFull()
     case 'media_lost':

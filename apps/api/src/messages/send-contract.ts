@@ -82,6 +82,7 @@ export const sendErrors: RequestErrorCode[] = [
   'sender_not_found',
   'sender_not_connected',
   'sender_blocked',
+  'sender_paused',
   'queue_full',
   'message_not_found',
 ]

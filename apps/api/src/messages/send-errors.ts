@@ -16,6 +16,14 @@ export function senderBlocked(reason: string): AppError {
   )
 }
 
+export function senderPaused(until: Date | null): AppError {
+  const end = until ? `until ${until.toISOString()}` : 'until it is resumed'
+  return new AppError(
+    'sender_paused',
+    `The account has paused this sender ${end}, so that it accepts no messages. Call resume-sender, or pause-sender with mode=hold to accept messages that wait.`,
+  )
+}
+
 export function senderNotConnected(): AppError {
   return new AppError(
     'sender_not_connected',

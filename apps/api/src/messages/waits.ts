@@ -49,6 +49,7 @@ function isUsedUp(device: DeviceWait, { pacing, newContacts }: Defaults, nowMs: 
 export function waitOf(message: MessageWait, device: DeviceWait | undefined, nowMs: number): Wait {
   const tomorrow = startOfUtcDay(utcDayOf(nowMs) + 1)
   if (message.isScheduled) return { reason: 'scheduled', until: dateOf(message.sendAtMs) }
+  if (device?.isPaused && !message.isHeld) return { reason: 'paused', until: dateOf(device.pausedUntilMs) }
   if (!device?.isConnected) {
     const loginAfterMs = device?.loginAfterMs ?? 0
     return { reason: 'sender_disconnected', until: dateOf(loginAfterMs > nowMs ? loginAfterMs : null) }

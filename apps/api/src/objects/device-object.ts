@@ -40,6 +40,10 @@ export const deviceFields = {
     .optional()
     .describe('New contacts in the present cycle, as WhatsApp counts them, if it has said'),
   new_chats_total: z.int().optional().describe('New contacts that WhatsApp allows in the present cycle'),
+  sending: extensibleEnum(['active', 'held', 'refusing']).describe(
+    '`held`: pause-sender lets its messages wait. `refusing`: it accepts no messages either',
+  ),
+  sending_until: z.iso.datetime().optional().describe('When the pause ends by itself'),
   proxy: z.string().nullable().describe('Proxy of the sender, without user name and password'),
   ...pacingFields,
   ...newContactFields,
@@ -58,6 +62,7 @@ export const exampleDevice: DeviceObject = {
   cms_id: 'shop-1',
   cms_ver: '2.0',
   status: 'connected',
+  sending: 'active',
   proxy: null,
   rate_per_minute: 60,
   burst: 20,
@@ -88,11 +93,21 @@ export function toDeviceObject(
     ...(isDisconnected && statusDetail !== null && { status_detail: statusDetail }),
     ...(isDisconnected && isAhead(loginAfter) && { login_after: loginAfter.toISOString() }),
     ...restrictionFieldsOf(device, Date.now()),
+    ...sendingFieldsOf(device),
     proxy: device.proxy,
     ...pace,
     ...newContactFieldsOf(device, { perDay: pace.new_contacts_per_day, ...newContacts }, Date.now()),
     created_at: device.createdAt.toISOString(),
     last_seen_at: device.lastSeenAt?.toISOString() ?? null,
+  }
+}
+
+function sendingFieldsOf({ pauseMode, pauseUntil }: Device): Pick<DeviceObject, 'sending' | 'sending_until'> {
+  const isPaused = pauseMode !== null && (pauseUntil === null || isAhead(pauseUntil))
+  if (!isPaused) return { sending: 'active' }
+  return {
+    sending: pauseMode === 'hold' ? 'held' : 'refusing',
+    ...(pauseUntil && { sending_until: pauseUntil.toISOString() }),
   }
 }
 

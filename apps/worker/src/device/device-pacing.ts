@@ -7,6 +7,7 @@ import { makeContactBudget } from '../outbox/contact-budget.ts'
 import type { DevicePace } from '../outbox/outbox-context.ts'
 import { makePacer, makeRecipientPace, systemClock } from '../outbox/pacer.ts'
 import { laneOfAddress } from '../outbox/recipient-lanes.ts'
+import { makeSendPause, type Pause } from '../outbox/send-pause.ts'
 import type { OutcomeFeed } from '../session/sending/outcomes.ts'
 import type { DeviceContext } from './device-context.ts'
 
@@ -19,7 +20,7 @@ export type DevicePacing = {
   isBudgetUsedUp(): boolean
 }
 
-type Settings = Pacing & NewContactBudget
+type Settings = Pacing & NewContactBudget & Pause
 
 export function makeDevicePacing(
   { config, db, caches }: Pick<DeviceContext, 'config' | 'db' | 'caches'>,
@@ -32,7 +33,8 @@ export function makeDevicePacing(
   function settingsOf(state: DeviceState): Settings {
     const pacing = pacingOf(state, config.pacing)
     const { warmUpDays } = config.newContacts
-    return { ...pacing, perDay: pacing.newContactsPerDay, warmUpDays, warmUpDay: state.warmUpDay }
+    const { warmUpDay, isPaused, pausedUntilMs } = state
+    return { ...pacing, perDay: pacing.newContactsPerDay, warmUpDays, warmUpDay, isPaused, pausedUntilMs }
   }
 
   // Whether a refusal is final, only the outbox knows.
@@ -47,7 +49,10 @@ export function makeDevicePacing(
     const readAtMs = performance.now()
     // The days are those of Postgres: the clocks of workers differ.
     const dateMs = () => sent.nowMs + performance.now() - readAtMs
+    const pause = makeSendPause(dateMs)
+    pause.set(settings)
     return {
+      pause,
       pacer: makePacer(settings, sent, { ...systemClock, dateMs }),
       recipientPace: makeRecipientPace(recipientIntervalMs, byLane(sent.lately)),
       contactBudget: makeContactBudget(
@@ -66,6 +71,7 @@ export function makeDevicePacing(
       if (pace) {
         pace.pacer.set(settings)
         pace.contactBudget.set(settings)
+        pace.pause.set(settings)
       } else pace = await openPace(settings)
       applied = settings
       return pace

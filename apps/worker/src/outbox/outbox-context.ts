@@ -18,6 +18,7 @@ import type { MessageClaims } from './message-claims.ts'
 import type { NumberResolver } from './number-resolver.ts'
 import type { Pacer, RecipientPace } from './pacer.ts'
 import type { Retries } from './retries.ts'
+import type { SendPause } from './send-pause.ts'
 import type { NextReads } from './waiting-queue.ts'
 
 /** What an outbox needs of its worker. */
@@ -57,6 +58,7 @@ export type SendingMemory = {
 }
 
 export type DevicePace = {
+  pause: SendPause
   pacer: Pacer
   recipientPace: RecipientPace
   contactBudget: ContactBudget

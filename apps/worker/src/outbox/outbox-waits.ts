@@ -18,6 +18,7 @@ type Parts = {
 /** By the same facts as a plan. For a reader now and then: it looks at each message. */
 export function readWaits(messages: WaitingMessage[], { facts, hands, device }: Parts): OutboxWaits {
   const { firstContacts, pace } = device
+  const isHeld = pace.pause.leftMs() > 0
   const closed = new Set<string>()
   const newContacts = firstContacts.areActive() ? 'restriction' : 'new_contacts'
   const paced = pace.pacer.isCapped() ? 'daily_cap' : 'pace'
@@ -25,6 +26,7 @@ export function readWaits(messages: WaitingMessage[], { facts, hands, device }: 
   function headReason(message: WaitingMessage, person: string): WaitingReason {
     const work = facts.workFor(person, message.priority)
     if (work) return work === 'prepare' ? 'file' : 'answer'
+    if (isHeld) return 'paused'
     const isUnprepared = isMediaType(message.type) && !isReadyToSend(message)
     if (facts.waitMs(message) > 0) return isUnprepared ? 'file' : 'retry'
     if (!pace.contactBudget.admits(message)) return newContacts
@@ -43,7 +45,7 @@ export function readWaits(messages: WaitingMessage[], { facts, hands, device }: 
   const isPaused = firstContacts.areActive() || pace.contactBudget.isUsedUp()
   return {
     read: messages.filter((message) => !hands.isAcknowledged(message)).map(reasonOf),
-    hasReadAll: messages.length < nextMessagesMax && !isPaused,
-    rest: isPaused ? newContacts : paced,
+    hasReadAll: messages.length < nextMessagesMax && !isPaused && !isHeld,
+    rest: isHeld ? 'paused' : isPaused ? newContacts : paced,
   }
 }

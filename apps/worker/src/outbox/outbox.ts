@@ -36,6 +36,8 @@ export type Outbox = {
 
 const failurePause = { firstMs: 1000, maxMs: 10_000 }
 const wakeMs = 1000
+/** Timers cannot wait for longer than 24 days. */
+const pauseCheckMsMax = 3_600_000
 
 /**
  * Sends the waiting messages of one device through one socket, in their order for each recipient: a message waits for
@@ -54,13 +56,12 @@ const wakeMs = 1000
  * What is being done for each message meanwhile is its state in message-hands.ts.
  */
 export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: WASocket): Outbox {
-  const { logger } = context
   const stopping = new AbortController()
   let isDraining = false
   let isWaking = false
   let failures = 0
   const pump = makeSingleFlight(pumpOnce, (error) => {
-    logger.warn({ err: error, deviceId: device.id }, 'Outbox failed, will retry')
+    context.logger.warn({ err: error, deviceId: device.id }, 'Outbox failed, will retry')
     failures += 1
     pumpAfter(growingPauseMs(failures, failurePause))
   })
@@ -68,17 +69,16 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
   const parts = makeParts(context, device, sock, pump)
   const { facts, results, settlement, waiting } = parts
   const isStopped = () => stopping.signal.aborted
-  const sends = makeSendLoop(device, parts, { maySend, isStopped, pump, pumpAfter })
+  const maySend = () => !isStopped() && !isDraining && device.lease.isValid()
+  const mayStart = () => maySend() && device.pace.pause.leftMs() === 0
+  const sends = makeSendLoop(device, parts, { maySend, mayStart, isStopped, pump, pumpAfter })
   const lookUp = makeLookUp(sock)
   const checkEnded = makeEndedCheck(parts, { onRemoved: pump, signal: stopping.signal })
-  const lookUpUnknown = makeLookUpUnknown({ ...device, lookUp, logger, pump, pumpAfter })
-
-  function maySend(): boolean {
-    return !isStopped() && !isDraining && device.lease.isValid()
-  }
+  const lookUpUnknown = makeLookUpUnknown({ ...device, ...context, lookUp, pump, pumpAfter })
 
   async function pumpOnce(): Promise<void> {
     if (!maySend()) return
+    if (!mayStart()) return pumpAfter(Math.min(device.pace.pause.leftMs(), pauseCheckMsMax))
     const untilReadMs = await waiting.refill((messages) => planLanes(messages, facts).available)
     failures = 0
     if (untilReadMs > 0) pumpAfter(untilReadMs)
@@ -127,6 +127,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
     device.outcomes.subscribe(noteOutcome),
     device.firstContacts.onChange(followPauses),
     device.pace.contactBudget.onChange(followPauses),
+    device.pace.pause.onChange(pump),
   ]
   pump()
   return {

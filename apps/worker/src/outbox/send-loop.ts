@@ -44,8 +44,10 @@ type Parts = {
 }
 
 type Hooks = {
-  /** Nothing new leaves once the outbox is drained or stopped, or without a valid lease. */
+  /** Nothing leaves once the outbox is drained or stopped, or without a valid lease. */
   maySend(): boolean
+  /** Nothing new is begun either while the sender is paused. */
+  mayStart(): boolean
   isStopped(): boolean
   pump(): void
   pumpAfter(ms: number): void
@@ -54,7 +56,7 @@ type Hooks = {
 export function makeSendLoop(
   { retries, pace: { contactBudget, pacer } }: Pick<OutboxDevice, 'retries' | 'pace'>,
   { attempt, prepare, settlement, waiting, hands, typing, proof, isRetry }: Parts,
-  { maySend, isStopped, pump, pumpAfter }: Hooks,
+  { maySend, mayStart, isStopped, pump, pumpAfter }: Hooks,
 ): SendLoop {
   const sends = new Set<Promise<void>>()
   const priorityTurns = makePriorityTurns()
@@ -94,7 +96,7 @@ export function makeSendLoop(
 
   function sendNext(ready: Turn[]): void {
     let left = ready
-    while (maySend()) {
+    while (mayStart()) {
       const startable = left.filter(placesFor(hands.turnsOf('send'), kindOf))
       const turn = chooseTurn(startable, { wasFresh, kindOf, priority: priorityTurns.next(startable) })
       if (!turn) return
@@ -135,7 +137,7 @@ export function makeSendLoop(
   function prepareNext({ ready, unprepared }: Pick<LanePlan, 'ready' | 'unprepared'>): void {
     const prepared = ready.filter(({ message }) => isMediaType(message.type)).length
     for (const turn of unprepared) {
-      if (!maySend()) return
+      if (!mayStart()) return
       const extra = extraPlacesOf(turn)
       if (hands.turnsOf('prepare').length >= preparationsMax + extra || prepared >= preparedMax + extra)
         return

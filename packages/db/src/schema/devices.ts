@@ -1,3 +1,4 @@
+import type { PauseMode } from '@wagate/shared/sender-pause'
 import type { PasskeyStep, RestrictionReason } from '@wagate/shared/statuses'
 import { sql } from 'drizzle-orm'
 import {
@@ -83,6 +84,9 @@ export const devices = pgTable(
     newChatsUntil: moment('new_chats_until'),
     /** It has had messages with another priority than `normal`: its owner looks for them. */
     usesPriorities: boolean('uses_priorities').notNull().default(false),
+    /** Its account lets it send nothing until then. Null without a pause; a pause without a time ends by a request. */
+    pauseMode: text('pause_mode').$type<PauseMode>(),
+    pauseUntil: moment('pause_until'),
     lastSeenAt: moment('last_seen_at'),
     /**
      * When the warm-up of its budget of new contacts began. Null before its first link, and for a link that is older than

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventType } from '../event-types.ts'
+import { pauseModes } from '../sender-pause.ts'
 import { restrictionReasons, statusReasons, targetFaults, unlinkReasons } from '../statuses.ts'
 import { deviceData, type EventKind, messageData, recipientData, webhookData } from './event-data.ts'
 import { extensibleEnum } from './extensible-enum.ts'
@@ -119,6 +120,18 @@ export const eventKinds: Record<EventType, EventKind> = {
   ),
   'recipient.opted_out': recipientData('The account sends no more messages to the number'),
   'recipient.opted_in': recipientData('The account sends messages to the number again'),
+  'device.paused': deviceData(
+    'A caller has paused the sender, or changed its pause',
+    {
+      mode: extensibleEnum(pauseModes).describe('As the parameter of `pause-sender`'),
+      until: z.iso
+        .datetime()
+        .nullable()
+        .describe('Without another event, the pause ends then. null: with `resume-sender`'),
+    },
+    { mode: 'hold', until: exampleEnd },
+  ),
+  'device.resumed': deviceData('A caller has ended the pause of the sender'),
   'webhook.disabled': webhookData(
     'The gateway delivers no more events to this webhook until a caller enables it',
     {

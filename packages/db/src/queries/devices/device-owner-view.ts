@@ -5,6 +5,7 @@ import { type Fence, fencesOf } from '../statements/fence.ts'
 import { listOf } from '../statements/rows.ts'
 import { hasDueMessage, oldestDueMs } from './due-messages.ts'
 import { isLinkedIn } from './linked-device.ts'
+import { isPaused } from './sender-pause.ts'
 import { tightestPace } from './tightest-pace.ts'
 
 /** What an owner needs to know of a device to decide what its socket should do. */
@@ -39,6 +40,9 @@ export type DeviceState = {
   warmUpDay: number
   /** For how long from now WhatsApp lets it write to no new contacts. 0 without a restriction. */
   restrictedMs: number
+  /** Its account has paused it. */
+  isPaused: boolean
+  pausedUntilMs: number | null
   statusReason: string | null
   /** The block of its logins (see `LoginBlock`). No block when all three are null or the time is over. */
   blockLeftMs: number | null
@@ -69,6 +73,8 @@ const columns = (db: Database) => db.$client`
   ${warmUpDay(db.$client)} AS "warmUpDay",
   ${msUntil(db, 'device.restricted_until')} AS "restrictedMs", device.restriction_reason AS "restrictionReason",
   CASE WHEN device.new_chats_capped THEN ${msUntil(db, 'device.new_chats_until')} ELSE 0 END AS "cappedMs",
+  ${isPaused(db.$client, 'device')} AS "isPaused",
+  (extract(epoch FROM device.pause_until) * 1000)::float8 AS "pausedUntilMs",
   device.status_reason AS "statusReason",
   (extract(epoch FROM device.login_after - now()) * 1000)::float8 AS "blockLeftMs",
   device.login_blocked_rev AS "blockRev", device.login_blocked_version AS "blockVersion"`

@@ -6,6 +6,7 @@ import type { Database } from '../../client.ts'
 import { type Contact, seenLids } from '../contacts/known-contacts.ts'
 import { numberForms } from '../contacts/number-forms.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
+import { isPaused } from '../devices/sender-pause.ts'
 import { insertMessageEvents } from '../statements/event-rows.ts'
 import { idempotencyWindowStart } from '../statements/idempotency-window.ts'
 import { type Columns, numberedRows } from '../statements/rows.ts'
@@ -48,6 +49,8 @@ export type Acceptance =
   | { outcome: 'sender_not_found' }
   | { outcome: 'sender_not_connected' }
   | { outcome: 'sender_blocked'; reason: string }
+  /** Its account lets it accept nothing. */
+  | { outcome: 'sender_paused'; until: Date | null }
   /** With its media, the account would exceed its limit of waiting media. */
   | { outcome: 'media_full' }
   /** Parts of its media are missing: Postgres has crashed since they were stored. */
@@ -76,7 +79,7 @@ export async function acceptMessages(
   const hasMedia = messages.some(({ media }) => media !== null)
   const hasLids = messages.some(({ lidJid }) => lidJid)
   const hasPriorities = messages.some(({ priority = normalPriority }) => priority !== normalPriority)
-  const canSend = sql`is_linked AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
+  const canSend = sql`is_linked AND NOT is_refusing AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
   const isAcceptable = hasMedia ? sql`${canSend} AND has_room AND is_complete` : canSend
   const isAccepted = hasKeys
     ? sql`${isAcceptable} AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
@@ -121,6 +124,7 @@ export async function acceptMessages(
       SELECT given.*, coalesce(given.number, contact.number, given.lid_jid) AS contact_key, contact.lid_jid AS known_lid,
         contact.username, device.id AS device_id, device.link_generation,
         coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked,
+        coalesce(device.pause_mode = 'refuse' AND ${isPaused(sql, 'device')}, false) AS is_refusing, device.pause_until,
         CASE WHEN device.connection <> 'online' THEN device.status_reason END AS away_reason,
         CASE WHEN device.connection <> 'online'
           THEN extract(epoch FROM now() - device.offline_since)::float8 * 1000 END AS away_ms ${hasRoom}
@@ -152,7 +156,7 @@ export async function acceptMessages(
       RETURNING id, account_id, device_id
     ),
     announced AS (${insertMessageEvents(sql, 'message.accepted', 'inserted')})
-    SELECT device_id AS "deviceId", is_linked AS "isLinked",
+    SELECT device_id AS "deviceId", is_linked AS "isLinked", CASE WHEN is_refusing THEN json_build_object('until', pause_until) END AS pause,
       ${hasMedia ? sql`has_room` : sql`true`} AS "hasRoom", ${hasMedia ? sql`is_complete` : sql`true`} AS "isComplete",
       contact_key AS "contactKey", known_lid AS "knownLid", username, away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
     FROM given
@@ -207,6 +211,7 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>
 type AcceptanceRow = {
   deviceId: number | null
   isLinked: boolean
+  pause: { until: string | null } | null
   hasRoom: boolean
   isComplete: boolean
   contactKey: string
@@ -218,9 +223,10 @@ type AcceptanceRow = {
 }
 
 function toAcceptance(row: AcceptanceRow): Acceptance {
-  const { deviceId, isLinked, hasRoom, isComplete, awayReason, awayMs, isAccepted } = row
+  const { deviceId, isLinked, pause, hasRoom, isComplete, awayReason, awayMs, isAccepted } = row
   if (deviceId === null) return { outcome: 'sender_not_found' }
   if (!isLinked) return { outcome: 'sender_not_connected' }
+  if (pause) return { outcome: 'sender_paused', until: pause.until === null ? null : new Date(pause.until) }
   if (isBlocking(awayReason)) return { outcome: 'sender_blocked', reason: awayReason }
   if (!hasRoom) return { outcome: 'media_full' }
   if (!isComplete) return { outcome: 'media_lost' }

@@ -8,6 +8,7 @@ import { numberForms } from '../contacts/number-forms.ts'
 import { warmUpDay } from '../contacts/warm-up.ts'
 import { isRecent } from '../devices/due-messages.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
+import { isPaused } from '../devices/sender-pause.ts'
 import { tightestPace } from '../devices/tightest-pace.ts'
 import { listOf } from '../statements/rows.ts'
 import { isRunning } from '../statements/worker-state.ts'
@@ -17,6 +18,8 @@ import { isCreatedAround } from './message-time.ts'
 export type DeviceWait = {
   id: number
   isConnected: boolean
+  isPaused: boolean
+  pausedUntilMs: number | null
   loginAfterMs: number | null
   /** While WhatsApp lets it write to no new contacts. */
   restrictedUntilMs: number | null
@@ -44,6 +47,7 @@ export async function listDeviceWaits(
   const today = sql`date_trunc('day', now(), 'UTC')`
   return sql<DeviceWait[]>`
     SELECT device.id, ${msOf(sql, sql`device.login_after`)} AS "loginAfterMs",
+      ${isPaused(sql, 'device')} AS "isPaused", ${msOf(sql, sql`device.pause_until`)} AS "pausedUntilMs",
       device.connection = 'online' AND ${isLinkedIn(sql, 'device')} AND EXISTS (
         SELECT FROM shard_leases JOIN workers ON workers.id = shard_leases.owner
         WHERE shard_leases.shard = device.shard AND ${sql.unsafe(isRunning('workers'))}) AS "isConnected",

@@ -183,4 +183,25 @@ export const limitMutants: Mutant[] = [
       title: 'opens a one-time link with a click only, so that programs that load it do not use it up',
     },
   },
+  {
+    name: 'a hundred numbers charged as one request',
+    file: 'apps/api/src/operations/check-number.ts',
+    text: 'if (asked.size > 1) await chargeFurther(call, asked.size - 1)',
+    replacement: 'void chargeFurther',
+    test: {
+      file: 'apps/api/test/check-numbers.test.ts',
+      title: 'each subscriber counts as a request, also beyond what the key has left',
+    },
+  },
+  {
+    name: 'a debt that is forgiven',
+    file: 'packages/queue/src/rate-limits.ts',
+    text: 'given = tokens > 0 and -wanted or 0',
+    replacement: 'given = tokens',
+    test: {
+      file: 'packages/queue/test/rate-limits.test.ts',
+      title: 'lets a request for many tokens owe them, with Redis',
+      written: { title: 'lets a request for many tokens owe them, %s Redis' },
+    },
+  },
 ]

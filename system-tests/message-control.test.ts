@@ -135,6 +135,19 @@ describe('check-number', () => {
     const many = Array.from({ length: 40 }, (_, index) => `155520096${10 + index}`)
     expect((await Promise.all(many.map(check))).map(({ exists }) => exists)).toEqual(many.map(() => true))
   })
+
+  it('asks WhatsApp once for a hundred numbers', async () => {
+    const missing = '15552009599'
+    await gateway.control('/faults', { kind: 'not_on_whatsapp', number: missing })
+    const numbers = [...Array.from({ length: 98 }, (_, index) => `15552009${500 + index}`), 'x', missing]
+    const { body } = await gateway.call('check-number', { sender, numbers })
+    const results = body.results as { given: string; exists?: boolean; code?: string }[]
+    expect(results.map(({ given, exists, code }) => [given, exists ?? code])).toEqual(
+      numbers.map((number) => [number, { x: 'invalid_parameter', [missing]: false }[number] ?? true]),
+    )
+    const lookUps = (await system.phones.lookups()).filter(({ numbers }) => numbers.includes(missing))
+    expect(lookUps.map(({ numbers }) => numbers.length)).toEqual([99])
+  })
 })
 
 describe('a message that WhatsApp refuses', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Command, commandSchema } from '@wagate/shared/commands'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
@@ -23,8 +24,14 @@ export function openCommandQueue(redis: Redis, shard: number): Queue {
 
 /** The same for commands of which only the last one matters. */
 export function deduplicationId(command: Command): string {
-  const subject = command.kind === 'check-number' ? `-${command.number}` : ''
+  const subject = command.kind === 'check-number' ? `-${subjectOf(command)}` : ''
   return `${command.deviceId}-${command.kind}${subject}`
+}
+
+function subjectOf({ number, others = [] }: { number: string; others?: string[] | undefined }): string {
+  if (others.length === 0) return number
+  const hash = createHash('sha256').update(others.join()).digest('base64url')
+  return `${number}-${hash}`
 }
 
 /** Channels span all databases of a Redis server, queues do not. */

@@ -19,6 +19,11 @@ export type RateLimiter = {
   readonly policy: RateLimitPolicy
   /** Takes a token. */
   take(key: string): Promise<Allowance>
+  /**
+   * Takes several tokens if the bucket has one. What it has too few becomes a debt: later requests wait until it is refilled, so
+   * that a bucket of any size admits a large request.
+   */
+  takeMany(key: string, count: number): Promise<Allowance>
   /** Takes no token. */
   peek(key: string): Promise<Allowance>
 }
@@ -32,7 +37,8 @@ export type RateLimits = Running & {
 const answerMs = 250
 
 type Bucket = { tokens: number; resetMs: number }
-type Wanted = { key: string; count: 0 | 1 }
+/** `mayOwe`: it gets all of its tokens if the bucket has one. */
+type Wanted = { key: string; count: number; mayOwe: boolean }
 
 /**
  * The longest time for which an empty bucket counts as empty without asking Redis. Refusing floods should cost little, and
@@ -46,13 +52,14 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
   const redis = connectForLimits(redisUrl, onError)
   const connected = firstAttempt(redis)
 
-  async function drawFromRedis(policy: RateLimitPolicy, wanted: Map<string, number>): Promise<Bucket[]> {
+  async function drawFromRedis(policy: RateLimitPolicy, wanted: Wanted[]): Promise<Bucket[]> {
     // The braces keep the buckets of a policy in one slot of a Redis Cluster.
-    const keys = [...wanted.keys()].map((key) => `{wa:limit:${policy.name}}:${key}`)
+    const keys = wanted.map(({ key }) => `{wa:limit:${policy.name}}:${key}`)
+    const counts = wanted.map(({ count, mayOwe }) => (mayOwe ? -count : count))
     const windowMs = 1000 * policy.windowSeconds
     const answer = await within(
       answerMs,
-      redis.eval(drawTokens, keys.length, ...keys, policy.quota, windowMs, ...wanted.values()),
+      redis.eval(drawTokens, keys.length, ...keys, policy.quota, windowMs, ...counts),
     )
     if (!answer) {
       redis.disconnect(true)
@@ -67,7 +74,7 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
       /** Until when a bucket is not asked for, and when it has a token, by this process's clock. */
       const empty = new Map<string, { untilMs: number; tokenAtMs: number }>()
 
-      async function draw(wanted: Map<string, number>): Promise<Bucket[]> {
+      async function draw(wanted: Wanted[]): Promise<Bucket[]> {
         await connected
         if (redis.status === 'ready') {
           try {
@@ -76,16 +83,14 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
             onError(error as Error)
           }
         }
-        return Promise.all([...wanted].map(([key, count]) => drawFromMemory(memory, key, count)))
+        return Promise.all(wanted.map((each) => drawFromMemory(memory, each)))
       }
 
       // Concurrent requests share one round trip, also those with different keys.
       const batch = makeNaturalBatch<Wanted, Allowance>(
         async (requests) => {
-          const wanted = new Map<string, number>()
-          for (const { key, count } of requests) wanted.set(key, (wanted.get(key) ?? 0) + count)
-          const buckets = await draw(wanted)
-          return share(requests, new Map([...wanted.keys()].map((key, index) => [key, buckets[index]])))
+          const drawn = joined(requests)
+          return share(requests, drawn, await draw(drawn))
         },
         { itemsMax: 500 },
       )
@@ -96,20 +101,23 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
         empty.set(key, { untilMs: nowMs + Math.min(forMs, emptyMsMax), tokenAtMs: nowMs + forMs })
       }
 
+      async function take(key: string, count: number, mayOwe: boolean): Promise<Allowance> {
+        const known = empty.get(key)
+        const nowMs = performance.now()
+        if (known && known.untilMs > nowMs) {
+          return { isAllowed: false, remaining: 0, resetMs: Math.ceil(known.tokenAtMs - nowMs) }
+        }
+        empty.delete(key)
+        const allowance = await batch.add({ key, count, mayOwe })
+        if (!allowance.isAllowed) noteEmpty(key, allowance.resetMs)
+        return allowance
+      }
+
       return {
         policy,
-        async take(key) {
-          const known = empty.get(key)
-          const nowMs = performance.now()
-          if (known && known.untilMs > nowMs) {
-            return { isAllowed: false, remaining: 0, resetMs: Math.ceil(known.tokenAtMs - nowMs) }
-          }
-          empty.delete(key)
-          const allowance = await batch.add({ key, count: 1 })
-          if (!allowance.isAllowed) noteEmpty(key, allowance.resetMs)
-          return allowance
-        },
-        peek: (key) => batch.add({ key, count: 0 }),
+        take: (key) => take(key, 1, false),
+        takeMany: (key, count) => take(key, count, true),
+        peek: (key) => batch.add({ key, count: 0, mayOwe: false }),
       }
     },
     async close() {
@@ -118,17 +126,32 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
   }
 }
 
+/** Requests for single tokens of a key are drawn together, and before those that may owe. */
+function joined(requests: Wanted[]): Wanted[] {
+  const counts = new Map<string, number>()
+  for (const { key, count, mayOwe } of requests) if (!mayOwe) counts.set(key, (counts.get(key) ?? 0) + count)
+  const singles = [...counts].map(([key, count]) => ({ key, count, mayOwe: false }))
+  return [...singles, ...requests.filter(({ mayOwe }) => mayOwe)]
+}
+
 /** First come, first served. */
-function share(requests: Wanted[], buckets: Map<string, Bucket | undefined>): Allowance[] {
-  return requests.map(({ key, count }) => {
-    const bucket = buckets.get(key) ?? { tokens: 0, resetMs: 0 }
+function share(requests: Wanted[], drawn: Wanted[], buckets: Bucket[]): Allowance[] {
+  const bucketOf = new Map(drawn.map((each, index) => [each.mayOwe ? each : each.key, buckets[index]]))
+  return requests.map((request) => {
+    const bucket = bucketOf.get(request.mayOwe ? request : request.key) ?? { tokens: 0, resetMs: 0 }
     const isAllowed = bucket.tokens > 0
-    if (isAllowed) bucket.tokens -= count
+    if (isAllowed) bucket.tokens = Math.max(0, bucket.tokens - request.count)
     return { isAllowed, remaining: bucket.tokens, resetMs: bucket.resetMs }
   })
 }
 
-async function drawFromMemory(memory: RateLimiterMemory, key: string, count: number): Promise<Bucket> {
+async function drawFromMemory(memory: RateLimiterMemory, { key, count, mayOwe }: Wanted): Promise<Bucket> {
+  if (mayOwe) {
+    const counted = await memory.get(key)
+    if (counted && counted.remainingPoints <= 0) return { tokens: 0, resetMs: counted.msBeforeNext }
+    const { consumedPoints, msBeforeNext } = await memory.penalty(key, count)
+    return { tokens: memory.points + count - consumedPoints, resetMs: msBeforeNext }
+  }
   const { consumedPoints, msBeforeNext } = await memory.consume(key, count).catch((refusal: unknown) => {
     if (refusal instanceof RateLimiterRes) return refusal
     throw refusal
@@ -138,7 +161,8 @@ async function drawFromMemory(memory: RateLimiterMemory, key: string, count: num
 
 /**
  * Token buckets (GCRA). A bucket is stored as the time at which it will be full again, and a full one is not stored. Gives
- * each key as many of the wanted tokens as it has, and returns how many it had, and `resetMs`.
+ * each key as many of the wanted tokens as it has, or all of them (a negative number) if it has one, and returns how many it
+ * had, and `resetMs`.
  */
 const drawTokens = `
 local quota, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -148,14 +172,16 @@ local tokenMs = windowMs / quota
 local buckets = {}
 for index, key in ipairs(KEYS) do
   local fullInMs = math.max(0, tonumber(redis.call('GET', key) or nowMs) - nowMs)
-  local tokens = math.floor((windowMs - fullInMs) / tokenMs + 0.001)
-  local given = math.min(tonumber(ARGV[2 + index]), tokens)
+  local tokens = math.max(0, math.floor((windowMs - fullInMs) / tokenMs + 0.001))
+  local wanted = tonumber(ARGV[2 + index])
+  local given = math.min(wanted, tokens)
+  if wanted < 0 then given = tokens > 0 and -wanted or 0 end
   if given > 0 then
     fullInMs = fullInMs + given * tokenMs
     redis.call('SET', key, string.format('%.3f', nowMs + fullInMs), 'PX', math.ceil(fullInMs))
   end
   local resetMs = fullInMs
-  if tokens == given then resetMs = fullInMs + tokenMs - windowMs end
+  if tokens <= given then resetMs = fullInMs + tokenMs - windowMs end
   buckets[index] = {tokens, math.max(1, math.ceil(resetMs))}
 end
 return buckets`

@@ -58,6 +58,24 @@ describe('a rate limit', () => {
     expect(await countAllowed(limiters, 'a', 50)).toBe(0)
   })
 
+  it.each(['with', 'without'])('lets a request for many tokens owe them, %s Redis', async (redis) => {
+    if (redis === 'without') proxy.cut()
+    const limiter = open(proxy.url).makeLimiter(perHour(4))
+    expect(await limiter.takeMany('a', 3)).toMatchObject({ isAllowed: true, remaining: 1 })
+    expect(await limiter.takeMany('a', 3)).toMatchObject({ isAllowed: true, remaining: 0 })
+    // It owes two, and a token returns every 15 minutes.
+    const refused = await Promise.all([limiter.take('a'), limiter.takeMany('a', 1), limiter.peek('a')])
+    expect(refused.map(({ isAllowed }) => isAllowed)).toEqual([false, false, false])
+    if (redis === 'with') expect(refused[0]?.resetMs).toBeGreaterThan(2.9 * 900_000)
+    const concurrent = await Promise.all([
+      limiter.takeMany('b', 3),
+      limiter.take('b'),
+      limiter.takeMany('b', 9),
+    ])
+    expect(concurrent.map(({ isAllowed }) => isAllowed)).toEqual([true, true, false])
+    proxy.heal()
+  })
+
   it('does not ask Redis about an empty bucket until it has a token again', async () => {
     const limiter = open(proxy.url).makeLimiter({ ...perHour(1), windowSeconds: 0.8 })
     expect((await limiter.take('a')).isAllowed).toBe(true)

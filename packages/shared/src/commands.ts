@@ -12,8 +12,16 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('start-session'), deviceId }),
   z.object({ kind: z.literal('end-session'), deviceId }),
   z.object({ kind: z.literal('apply-settings'), deviceId }),
-  /** The answer is an event. Asked again until it comes. */
-  z.object({ kind: z.literal('check-number'), deviceId, number: z.string() }),
+  /**
+   * The answer is an event for each number. Asked again until they come. `others` go into the same look-up. Workers of versions
+   * before it answer `number` alone.
+   */
+  z.object({
+    kind: z.literal('check-number'),
+    deviceId,
+    number: z.string(),
+    others: z.array(z.string()).optional(),
+  }),
   /** The same. A code that is still valid is the answer again. */
   z.object({ kind: z.literal('request-pairing-code'), deviceId }),
   /** The assertion is in Redis, and is read once. The answer is an event. */

@@ -132,7 +132,7 @@ function makeCall(
     warn: (sentence) => void warnings.push(sentence),
     charge: (...charges) =>
       charge(
-        charges.map(({ limit, key }) => ({ limiter: reception.limits[limit], key })),
+        charges.map(({ limit, ...rest }) => ({ limiter: reception.limits[limit], ...rest })),
         responseHeaders,
       ),
   }

@@ -3,11 +3,13 @@ import { AppError } from '../errors/app-error.ts'
 import { type BucketName, bucketGuide } from './limit-guide.ts'
 import type { Limits } from './limits.ts'
 
-/** A token bucket to take a token from. Unlimited without a limiter. */
-export type Charge = { limiter: RateLimiter | undefined; key: string }
+/** A token bucket to take a token from, or `count` of them, for which it need not have more than one. Unlimited without a limiter. */
+export type Charge = { limiter: RateLimiter | undefined; key: string; count?: number }
 
 /** Charges limits that only one operation has. Throws `rate_limited`. */
-export type ChargeLimits = (...charges: { limit: keyof Limits; key: string }[]) => Promise<void>
+export type ChargeLimits = (
+  ...charges: { limit: keyof Limits; key: string; count?: number }[]
+) => Promise<void>
 
 type ChargedLimit = { limiter: RateLimiter; allowance: Allowance }
 
@@ -17,9 +19,9 @@ type ChargedLimit = { limiter: RateLimiter; allowance: Allowance }
  */
 export async function charge(charges: Charge[], responseHeaders: Record<string, string>): Promise<void> {
   let tightest: ChargedLimit | undefined
-  for (const { limiter, key } of charges) {
+  for (const { limiter, key, count } of charges) {
     if (!limiter) continue
-    const allowance = await limiter.take(key)
+    const allowance = await (count === undefined ? limiter.take(key) : limiter.takeMany(key, count))
     const isTightest = !tightest || allowance.remaining < tightest.allowance.remaining
     if (isTightest || !allowance.isAllowed) tightest = { limiter, allowance }
     if (!allowance.isAllowed) break
@@ -58,11 +60,15 @@ function addTo(
   { limiter: { policy }, allowance: { remaining, resetMs } }: ChargedLimit,
 ): void {
   const { name, quota, windowSeconds } = policy
-  addItem(headers, 'RateLimit-Policy', `"${name}";q=${quota};w=${Math.ceil(windowSeconds)}`)
-  addItem(headers, 'RateLimit', `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`)
+  setItem(headers, 'RateLimit-Policy', name, `q=${quota};w=${Math.ceil(windowSeconds)}`)
+  setItem(headers, 'RateLimit', name, `r=${remaining};t=${Math.ceil(resetMs / 1000)}`)
 }
 
-/** Both headers are lists: an operation may have its own limit in addition to that of all requests. */
-function addItem(headers: Record<string, string>, name: string, item: string): void {
-  headers[name] = headers[name] === undefined ? item : `${headers[name]}, ${item}`
+/**
+ * Both headers are lists: an operation may have its own limit in addition to that of all requests. One that is charged again
+ * has its last state.
+ */
+function setItem(headers: Record<string, string>, header: string, limit: string, state: string): void {
+  const others = (headers[header]?.split(', ') ?? []).filter((item) => !item.startsWith(`"${limit}";`))
+  headers[header] = [...others, `"${limit}";${state}`].join(', ')
 }

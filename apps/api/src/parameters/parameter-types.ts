@@ -54,20 +54,21 @@ export function orDefault(minimum: number, maximum: number) {
 
 /**
  * A list, or a text with its items, separated by commas, or with a JSON array. Spaces around items and empty items count for
- * nothing. Items are counted before anything is read: a body may have tens of thousands. `itemsOf` returns undefined for more
- * than `max`.
+ * nothing, unless `keepsEmpty` and they are those of an array. Items are counted before anything is read: a body may have tens of
+ * thousands. `itemsOf` returns undefined for more than `max`.
  */
 export function list(max: number, itemType: 'string' | 'integer') {
   const items = itemType === 'string' ? { type: 'string' as const } : { type: ['string', 'integer'] as const }
   return {
     given: z.array(z.unknown()).meta({ items, maxItems: max }),
-    itemsOf(value: unknown): unknown[] | undefined {
+    itemsOf(value: unknown, { keepsEmpty = false } = {}): unknown[] | undefined {
+      const array = Array.isArray(value) ? value : readArray(value)
       // An item more than there may be, and one for a comma at the end.
-      const found = Array.isArray(value) ? value : (readArray(value) ?? String(value).split(',', max + 2))
+      const found = array ?? String(value).split(',', max + 2)
       if (found.length > max + 1) return undefined
       const named = found
         .map((item) => (typeof item === 'string' ? item.trim() : item))
-        .filter((item) => item !== '')
+        .filter((item) => item !== '' || (keepsEmpty && array))
       const isEmptyText = named.length === 0 && !Array.isArray(value)
       return named.length <= max && !isEmptyText ? named : undefined
     },

@@ -1,3 +1,4 @@
+import { phoneExpectation } from '@wagate/shared/phone'
 import { z } from 'zod'
 import { shown } from './nearest-name.ts'
 import { list, phone } from './parameter-types.ts'
@@ -5,7 +6,7 @@ import { list, phone } from './parameter-types.ts'
 /** Phone numbers, each once. The sentence names the first that is none, and its place. */
 export function phoneList(max: number) {
   const items = list(max, 'integer')
-  const message = `must be 1 to ${max.toLocaleString('en')} phone numbers, as a list or separated by commas`
+  const message = expectationOf(max)
   return z
     .union([z.string({ error: message }), z.int({ error: message }), items.given], { error: message })
     .transform((value, issues): string[] => {
@@ -25,3 +26,32 @@ export function phoneList(max: number) {
       return [...numbers]
     })
 }
+
+/** `number`, or what is wrong with the item, for a sentence. */
+export type GivenPhone = { given: string; number: string } | { given: string; fault: string }
+
+/**
+ * The items of a list, in their order: each is a phone number or says why it is none. Empty items of an array remain, so that
+ * a caller finds the results of its items at their places.
+ */
+export function givenPhones(max: number) {
+  const items = list(max, 'integer')
+  const message = expectationOf(max)
+  return z
+    .union([z.string({ error: message }), z.int({ error: message }), items.given], { error: message })
+    .transform((value, issues): GivenPhone[] => {
+      const given = items.itemsOf(value, { keepsEmpty: true }) ?? []
+      if (given.length === 0) issues.addIssue({ code: 'custom', message })
+      return given.map(toGivenPhone)
+    })
+}
+
+function toGivenPhone(item: unknown): GivenPhone {
+  const given = typeof item === 'string' ? item : JSON.stringify(item)
+  const parsed = phone.safeParse(item)
+  if (parsed.success) return { given, number: parsed.data }
+  return { given, fault: parsed.error.issues[0]?.message ?? phoneExpectation }
+}
+
+const expectationOf = (max: number) =>
+  `must be 1 to ${max.toLocaleString('en')} phone numbers, as a list or separated by commas`

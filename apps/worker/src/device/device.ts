@@ -28,8 +28,8 @@ export type Device = {
   reconcile(): void
   /** There may be new messages to send. */
   wake(): void
-  /** Publishes whether this number is on WhatsApp; does nothing while there is no connection. */
-  checkNumber(number: string): void
+  /** Publishes whether each of these numbers is on WhatsApp; does nothing while there is no connection. */
+  checkNumbers(numbers: string[]): void
   /** Publishes the pairing code of the QR code that is shown; does nothing while none is. */
   requestPairingCode(): void
   /** Sends the assertion that waits in Redis; does nothing while no passkey is asked for. */
@@ -130,7 +130,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
       outboxOf(connector.state())?.wake()
       if (!isComingOnline(connector.state(), moment())) reconcile()
     },
-    checkNumber: numberChecks.ask,
+    checkNumbers: numberChecks.ask,
     requestPairingCode() {
       const state = connector.state()
       const code = state.kind === 'pairing' ? state.connection.pairingCode() : undefined

@@ -12,7 +12,7 @@ export function makeNumberChecks(
   { events, logger }: Pick<DeviceContext, 'events' | 'logger'>,
   device: { id: number; resolver: NumberResolver },
   openSock: () => WASocket | undefined,
-): { ask(number: string): void } {
+): { ask(numbers: string[]): void } {
   const { id: deviceId, resolver } = device
   const lookUps = makeNaturalBatch<string, void>(
     async (numbers) => {
@@ -33,11 +33,14 @@ export function makeNumberChecks(
   }
 
   return {
-    ask(number) {
-      if (tell(number)) return
-      lookUps
-        .add(number)
-        .catch((error) => logger.warn({ err: error, deviceId }, 'Looking up a number failed'))
+    ask(numbers) {
+      // Those of one turn of the event loop go into one look-up.
+      for (const number of numbers) {
+        if (tell(number)) continue
+        lookUps
+          .add(number)
+          .catch((error) => logger.warn({ err: error, deviceId }, 'Looking up a number failed'))
+      }
     },
   }
 }

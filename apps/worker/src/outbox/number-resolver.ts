@@ -26,7 +26,8 @@ export type NumberResolver = {
 
 type Clock = { nowMs(): number; random(): number }
 
-export const numbersPerLookUp = 50
+/** As many as one request of the API may check. */
+export const numbersPerLookUp = 100
 const numberPause = { firstMs: 5000, maxMs: 600_000 }
 const senderPause = { firstMs: 2000, maxMs: 600_000 }
 /** Per device. The oldest entries are dropped first, so their numbers are merely looked up sooner. */

@@ -40,7 +40,8 @@ export function commandHandlersOf(context: DeviceContext, shard: HostedShard): C
     'start-session': reconcile,
     'end-session': reconcile,
     'apply-settings': reconcile,
-    'check-number': async (command) => find(command).checkNumber(command.number),
+    'check-number': async (command) =>
+      find(command).checkNumbers([command.number, ...(command.others ?? [])]),
     'submit-passkey': async (command) => find(command).submitPasskey(),
     'confirm-passkey': async (command) => find(command).confirmPasskey(),
     'mark-read': async (command) => find(command).markRead(),

@@ -1,5 +1,5 @@
 import { lidOf, numberOf } from '@wagate/shared/contact-key'
-import { phoneForms } from '@wagate/shared/phone'
+import { phoneForms, subscriberOf } from '@wagate/shared/phone'
 import { sql as drizzleSql } from 'drizzle-orm'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
@@ -16,6 +16,18 @@ export async function findContact(db: Database, accountId: number, key: string):
     WHERE account_id = ${accountId} AND ${lidOf(key) === null ? sql`number = ANY (${phoneForms(key)}::text[])` : sql`lid_jid = ${key}`} LIMIT 1`
   const number = numberOf(key) ?? row?.number ?? null
   return { key: number ?? key, number, lid: lidOf(row?.lidJid ?? key), username: row?.username ?? null }
+}
+
+/** The same for numbers, in their order. */
+export async function findContacts(db: Database, accountId: number, numbers: string[]): Promise<Contact[]> {
+  const rows = await db.$client<{ lidJid: string; number: string; username: string | null }[]>`
+    SELECT lid_jid AS "lidJid", number, username FROM contacts
+    WHERE account_id = ${accountId} AND number = ANY (${numbers.flatMap(phoneForms)}::text[])`
+  const known = new Map(rows.map((row) => [subscriberOf(row.number), row]))
+  return numbers.map((number) => {
+    const row = known.get(subscriberOf(number))
+    return { key: number, number, lid: lidOf(row?.lidJid ?? number), username: row?.username ?? null }
+  })
 }
 
 /** By LID, from the one that follows `after`. `seenOn`: a date. */

@@ -149,4 +149,14 @@ export const accountMutants: Mutant[] = [
       title: 'a change of an account that was refused with 503 is not made later',
     },
   },
+  {
+    name: 'own account deleted as that of a user',
+    file: 'apps/api/src/operations/delete-user.ts',
+    text: 'if (user_id === call.principal.accountId)',
+    replacement: 'if (user_id === 0)',
+    test: {
+      file: 'apps/api/test/delete-account.test.ts',
+      title: 'needs an ADMIN, another account, and one that exists',
+    },
+  },
 ]

@@ -11,6 +11,7 @@ import { createStreamToken } from './operations/create-stream-token.ts'
 import { createUser } from './operations/create-user.ts'
 import { deleteAccount } from './operations/delete-account.ts'
 import { deleteDevice } from './operations/delete-device.ts'
+import { deleteUser } from './operations/delete-user.ts'
 import { deleteWebhook } from './operations/delete-webhook.ts'
 import { deletionProof } from './operations/deletion-proof.ts'
 import { devices } from './operations/devices.ts'
@@ -130,6 +131,7 @@ export const operationGroups: OperationGroup[] = [
       createUser,
       users,
       updateUser,
+      deleteUser,
     ],
   },
   {

@@ -94,6 +94,85 @@ describe('delete-account', () => {
   })
 })
 
+describe('delete-user', () => {
+  const remove = (user_id: number, client: Pick<typeof gateway.admin, 'post'> = gateway.admin) =>
+    client.post('/delete-user', { user_id })
+
+  test('does what delete-account does, and says how far it is when it is repeated', async () => {
+    const { account, deviceId } = await createSender(gateway)
+    const commands = await recordCommands(gateway, deviceId)
+    const { status, body } = await remove(account.userId)
+    const since = { requested_at: body.requested_at, due_at: body.due_at }
+    const waiting = { ok: true, user_id: account.userId, state: 'waiting', ...since, finished_at: null }
+    expect(status).toBe(200)
+    expect(body).toEqual({ ...waiting, requested: true, proof: expect.stringMatching(/^wag_proof_/) })
+    expect(Date.parse(String(body.due_at)) - Date.now()).toBeGreaterThan(3 * dayMs - 60_000)
+    expect(await account.get('/user-info')).toMatchObject({ status: 403, body: { code: 'account_disabled' } })
+    await vi.waitFor(() => expect(commands.seen).toEqual(['apply-settings']), eventually)
+    await commands.close()
+    expect((await readProof(body.proof)).body).toMatchObject({ state: 'waiting', ...since })
+
+    const warnings = ['The deletion of this account had been requested before.']
+    expect((await remove(account.userId)).body).toEqual({ ...waiting, requested: false, warnings })
+    await begin(account.userId)
+    expect((await remove(account.userId)).body).toMatchObject({ requested: false, state: 'deleting' })
+    // As housekeeping leaves it.
+    await gateway.db
+      .$client`UPDATE account_deletions SET finished_at = now() WHERE account_id = ${account.userId}`
+    await gateway.db.$client`DELETE FROM api_keys WHERE account_id = ${account.userId}`
+    await gateway.db.$client`DELETE FROM devices WHERE account_id = ${account.userId}`
+    await gateway.db.$client`DELETE FROM accounts WHERE id = ${account.userId}`
+    const gone = await remove(account.userId)
+    expect(gone).toMatchObject({ status: 200, body: { requested: false, state: 'deleted', warnings } })
+    expect(gone.body.proof).toBeUndefined()
+    const entries = await gateway.db.$client`
+      SELECT operation, result FROM audit_log WHERE target = ${`account:${account.userId}`} AND operation LIKE 'delete-%'`
+    expect(entries).toEqual([{ operation: 'delete-user', result: 'requested' }])
+  })
+
+  test('begins once for ten requests at the same time', async () => {
+    const account = await gateway.createAccount()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => remove(account.userId)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(answers.filter(({ body }) => body.requested)).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.proof)).toHaveLength(1)
+  })
+
+  test('needs an ADMIN, another account, and one that exists', async () => {
+    const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
+    const self = Number((await gateway.admin.get('/user-info')).body.id)
+    const answers = await Promise.all([
+      remove(other.userId, account),
+      remove(account.userId, account),
+      remove(2 ** 31 - 1, account),
+      remove(2 ** 31 - 1),
+      remove(self),
+    ])
+    expect(answers.map(({ status, body }) => `${status} ${body.code}`)).toEqual([
+      '403 admin_required',
+      '403 admin_required',
+      '403 admin_required',
+      '404 user_not_found',
+      '400 invalid_parameter',
+    ])
+    expect(answers.at(-1)?.body.error).toBe(
+      'user_id is your own account. delete-account deletes it, and asks for its password',
+    )
+    for (const client of [account, other, gateway.admin])
+      expect((await client.get('/user-info')).status).toBe(200)
+  })
+
+  test('can be canceled, and requested again with another proof', async () => {
+    const account = await gateway.createAccount()
+    const first = (await remove(account.userId)).body
+    await gateway.admin.post('/update-user', { user_id: account.userId, disabled: false })
+    const second = (await remove(account.userId)).body
+    expect(second).toMatchObject({ requested: true, state: 'waiting' })
+    expect(second.proof).not.toBe(first.proof)
+    expect((await readProof(first.proof)).status).toBe(404)
+  })
+})
+
 test('deletion-proof tells how far a deletion is, to anybody who has the proof', async () => {
   const account = await gateway.createAccount()
   const { proof, due_at } = (await account.post('/delete-account', own)).body

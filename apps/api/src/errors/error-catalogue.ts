@@ -98,7 +98,7 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   ),
   proof_not_found: permanent(
     'There is no deletion with this proof, or it was canceled.',
-    'Use the `proof` that `delete-account` has returned.',
+    'Use the `proof` that `delete-account` or `delete-user` has returned.',
   ),
   media_unavailable: permanent(
     'The gateway does not have the file of this received message. `error` contains the reason, as `media.reason` of the message does.',

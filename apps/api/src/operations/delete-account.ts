@@ -1,15 +1,10 @@
-import { type PasswordHolder, updateAccount } from '@wagate/db/queries/accounts/accounts'
-import { requestAccountDeletion } from '@wagate/db/queries/retention/account-deletions'
+import type { PasswordHolder } from '@wagate/db/queries/accounts/accounts'
 import { z } from 'zod'
-import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
-import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts'
-import { userNotFound } from '../accounts/key-owner.ts'
-import { notifyDispatchers, notifyOwners } from '../accounts/notify-workers.ts'
-import { tellOfDeletion } from '../accounts/tell-owner.ts'
+import { accountDeleting } from '../accounts/account-errors.ts'
+import { checkOwnPassword } from '../accounts/check-password.ts'
+import { requestDeletion } from '../accounts/request-deletion.ts'
 import type { Call } from '../calls/call.ts'
 import { defineOperation } from '../calls/operation.ts'
-import { audit } from '../changes/audit.ts'
-import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
 import { password } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'
 import { recordId } from '../parameters/parameter-types.ts'
@@ -23,7 +18,11 @@ export const deleteAccount = defineOperation({
   admitsExpired: true,
   parameters: z.object({
     password: password.optional().describe('The password of your own account, which is deleted'),
-    user_id: recordId.optional().describe('Another account, which requires an ADMIN and no password'),
+    user_id: recordId
+      .optional()
+      .describe(
+        'Another account, which requires an ADMIN and no password. `delete-user` does the same, and can be repeated',
+      ),
   }),
   fields: z.object({
     account_id: z.int().describe('ID of the account'),
@@ -50,24 +49,9 @@ export const deleteAccount = defineOperation({
   },
   async handle(given, call) {
     const { accountId, owner } = await getDeletable(given, call)
-    const { db, config, notify } = call.context
-    const proof = makeApiKey('wag_proof_')
-    const { dueAt } = await db.transaction(async (tx) => {
-      const updated = await updateAccount(tx, accountId, { isDisabled: true })
-      if (owner) await confirmPassword(tx, owner)
-      if (!updated) throw userNotFound()
-      if (updated === 'last_admin') throw lastAdmin()
-      const deletion = { proofHash: hashApiKey(proof), afterDays: config.accounts.deletionDays }
-      const requested = await requestAccountDeletion(tx, accountId, deletion)
-      if (!requested) throw accountDeleting()
-      await audit(tx, call, { target: `account:${accountId}`, result: 'requested' })
-      return requested
-    })
-    await notify.accountChanged(accountId)
-    await notifyOwners(call.context, accountId)
-    await notifyDispatchers(call.context, accountId)
-    tellOfDeletion(call.context, accountId, dueAt)
-    return { account_id: accountId, due_at: dueAt.toISOString(), proof }
+    const { deletion, proof } = await requestDeletion(call, accountId, owner)
+    if (proof === undefined) throw accountDeleting()
+    return { account_id: accountId, due_at: deletion.dueAt.toISOString(), proof }
   },
 })
 

@@ -3,9 +3,7 @@ import { z } from 'zod'
 import { definePublicOperation } from '../calls/operation.ts'
 import { hashApiKey } from '../credentials/api-key.ts'
 import { AppError } from '../errors/app-error.ts'
-
-const states = ['waiting', 'deleting', 'deleted'] as const
-const moment = z.iso.datetime()
+import { deletionFields, toDeletionFields } from '../objects/deletion-object.ts'
 
 export const deletionProof = definePublicOperation({
   name: 'deletion-proof',
@@ -14,17 +12,12 @@ export const deletionProof = definePublicOperation({
   parameters: z.object({
     proof: z
       .string({ error: 'must be text' })
-      .max(1000, 'must be the proof from delete-account')
-      .describe('From `delete-account`'),
+      .max(1000, 'must be the proof from delete-account or delete-user')
+      .describe('From `delete-account` or `delete-user`'),
   }),
   fields: z.object({
     account_id: z.int().describe('ID of the account'),
-    state: z
-      .enum(states)
-      .describe('`waiting`: it is not due yet, or has not begun. `deleted`: nothing is left'),
-    requested_at: moment,
-    due_at: moment.describe('Time from which everything is deleted'),
-    finished_at: moment.nullable().describe('When nothing was left; null before'),
+    ...deletionFields,
     deleted: z.record(z.string(), z.int()).describe('How much was deleted so far, by kind'),
   }),
   errors: ['proof_not_found'],
@@ -42,15 +35,6 @@ export const deletionProof = definePublicOperation({
   async handle({ proof }, { context }) {
     const found = await findDeletionByProof(context.db, hashApiKey(proof))
     if (!found) throw new AppError('proof_not_found', 'There is no deletion with this proof.')
-    const { accountId, requestedAt, dueAt, finishedAt, deleted } = found
-    const hasBegun = Object.keys(deleted).length > 0
-    return {
-      account_id: accountId,
-      state: finishedAt ? ('deleted' as const) : hasBegun ? ('deleting' as const) : ('waiting' as const),
-      requested_at: requestedAt.toISOString(),
-      due_at: dueAt.toISOString(),
-      finished_at: finishedAt?.toISOString() ?? null,
-      deleted,
-    }
+    return { account_id: found.accountId, ...toDeletionFields(found), deleted: found.deleted }
   },
 })

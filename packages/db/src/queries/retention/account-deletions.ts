@@ -33,6 +33,18 @@ export async function cancelAccountDeletion(
 
 const { accountId, requestedAt, dueAt, finishedAt, deleted } = accountDeletions
 
+/** It outlives the account. */
+export async function findAccountDeletion(
+  db: Pick<Database, 'select'>,
+  id: number,
+): Promise<AccountDeletion | undefined> {
+  const [found] = await db
+    .select({ accountId, requestedAt, dueAt, finishedAt, deleted })
+    .from(accountDeletions)
+    .where(eq(accountDeletions.accountId, id))
+  return found
+}
+
 export async function findDeletionByProof(
   db: Pick<Database, 'select'>,
   proofHash: Buffer,

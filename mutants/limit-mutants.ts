@@ -204,4 +204,24 @@ export const limitMutants: Mutant[] = [
       written: { title: 'lets a request for many tokens owe them, %s Redis' },
     },
   },
+  {
+    name: 'a page that is loaded again uses up the codes of its link',
+    file: 'apps/api/src/pairing/charge-pairing.ts',
+    text: 'if (noted === undefined) await chargePairingCode(call)',
+    replacement: 'await chargePairingCode(call)',
+    test: {
+      file: ofPairings,
+      title: 'a code that is still valid is returned without a charge, and another one is charged',
+    },
+  },
+  {
+    name: 'another code taken for the one that was paid',
+    file: 'apps/api/src/pairing/charge-pairing.ts',
+    text: 'if (noted !== undefined && noted !== hash)',
+    replacement: 'if (noted === hash)',
+    test: {
+      file: ofPairings,
+      title: 'a code that is still valid is returned without a charge, and another one is charged',
+    },
+  },
 ]

@@ -24,15 +24,21 @@ async function addLinked(account: Account) {
   return sender
 }
 
-/** A sender whose owner gives out a code for each request. */
-async function addUnlinked(of: Gateway, account: Account) {
+/** A sender whose owner gives out a new code for each request, unless `code` names another one. */
+async function addUnlinked(of: Gateway, account: Account, code = makePairingCode) {
   const sender = randomPhone()
   const { body } = await account.post('/create-device', { sender })
   const deviceId = Number(body.device_id)
   const { close } = await recordCommands(of, deviceId, ({ kind }) => {
-    if (kind === 'request-pairing-code') void givePairingCode(of, deviceId)
+    if (kind === 'request-pairing-code') void givePairingCode(of, deviceId, code())
   })
   return { sender, deviceId, close }
+}
+
+let codes = 0
+function makePairingCode(): string {
+  codes += 1
+  return `K7QX${String(codes).padStart(4, '0')}`
 }
 
 async function openSession(of: Gateway, account: Account, sender: string) {
@@ -89,6 +95,21 @@ test('a person with a link uses up the codes of the link, not those of the accou
   const codes = [1, 2, 3, 4].map(() => () => session.post('/pair-code'))
   expect(await outcomesOf(codes)).toEqual(['200 ', '200 ', '200 ', '429 account-pair-code'])
   expect(outcomeOf(await account.post('/pair-code', { sender }))).toBe('200 ')
+  await close()
+})
+
+test('a code that is still valid is returned without a charge, and another one is charged', async () => {
+  const account = await gateway.createAccount()
+  let code = 'FIRST111'
+  const { sender, close } = await addUnlinked(gateway, account, () => code)
+  const session = await openSession(gateway, account, sender)
+  const codeOf = async () => (await session.post('/pair-code')).body.pairing_code
+  for (let times = 0; times < 6; times++) expect(await codeOf()).toBe('FIRST111')
+  for (code of ['SECOND22', 'THIRD333']) expect(await codeOf()).toBe(code)
+  code = 'FOURTH44'
+  // The second refusal comes before the owner is asked.
+  const refused = [1, 2].map(() => () => session.post('/pair-code'))
+  expect(await outcomesOf(refused)).toEqual(['429 account-pair-code', '429 account-pair-code'])
   await close()
 })
 

@@ -35,10 +35,14 @@ export async function showPasskey(
   await events.publish(deviceId, event)
 }
 
-export async function givePairingCode({ db, events }: Gateway, deviceId: number): Promise<void> {
+export async function givePairingCode(
+  { db, events }: Gateway,
+  deviceId: number,
+  code = 'K7QX2M9F',
+): Promise<void> {
   const epoch = await epochOf(db, deviceId)
   const expiresAtMs = Date.now() + 20_000
-  await events.publish(deviceId, { kind: 'pairing-code', epoch, code: 'K7QX2M9F', expiresAtMs })
+  await events.publish(deviceId, { kind: 'pairing-code', epoch, code, expiresAtMs })
 }
 
 /** Resolves to the device once the API wants it to be paired. */

@@ -25,6 +25,12 @@ export type DeviceEvents = {
   /** The same. */
   findPasskey(deviceId: number): Promise<PasskeyEvent | undefined>
   clearQr(deviceId: number): Promise<void>
+  /** Remembers which pairing code a caller has got, until it expires. Best effort. */
+  noteCode(deviceId: number, noted: NotedCode): Promise<void>
+  /** Rejects without Redis. */
+  findNotedCode(deviceId: number): Promise<string | undefined>
+  /** The next code counts as another one. Best effort. */
+  forgetCode(deviceId: number): Promise<void>
   /** Leaves an assertion for the owner of the device, for a minute. Rejects without Redis. */
   leaveAssertion(deviceId: number, assertion: string): Promise<void>
   /** Returns it once. */
@@ -37,9 +43,13 @@ export type DeviceEvents = {
   checkRedis(): Promise<string>
 }
 
+/** `hash` tells codes apart, without the code. */
+type NotedCode = { hash: string; expiresAtMs: number }
+
 const shardsChannel = 'wa:shards'
 const deviceChannel = (deviceId: number) => `wa:device:${deviceId}`
 const qrKey = (deviceId: number) => `wa:device:${deviceId}:qr`
+const codeKey = (deviceId: number) => `wa:device:${deviceId}:code`
 const assertionKey = (deviceId: number) => `wa:device:${deviceId}:assertion`
 const assertionMs = 60_000
 
@@ -92,6 +102,20 @@ export function makeDeviceEvents({
     async findPasskey(deviceId) {
       const event = await findRetained(deviceId)
       return event?.kind === 'passkey' ? event : undefined
+    },
+
+    async noteCode(deviceId, { hash, expiresAtMs }) {
+      const lifeMs = Math.floor(expiresAtMs - Date.now())
+      if (lifeMs > 0) await attempt(() => redis.set(codeKey(deviceId), hash, 'PX', lifeMs))
+    },
+
+    async findNotedCode(deviceId) {
+      await connected
+      return (await redis.get(codeKey(deviceId))) ?? undefined
+    },
+
+    async forgetCode(deviceId) {
+      await attempt(() => redis.del(codeKey(deviceId)))
     },
 
     async leaveAssertion(deviceId, assertion) {

@@ -30,10 +30,11 @@ export const limitGuide = {
   'account-generate-qr':
     '`generate-qr`, unless it returns a QR code again, and `pair-code` for all senders of an account: `LIMIT_ACCOUNT_QR_CODES_PER_MINUTE`',
   'account-pair-code':
-    '`pair-code` of an account in a day, unless the sender is linked already; one-time links count apart: `LIMIT_ACCOUNT_PAIR_CODES_PER_DAY`',
+    '`pair-code` of an account in a day, unless the sender is linked already or it returns a code again; one-time links count apart: `LIMIT_ACCOUNT_PAIR_CODES_PER_DAY`',
   'link-generate-qr':
     '`generate-qr` of one one-time link, unless it returns a QR code again: `LIMIT_QR_CODES_PER_MINUTE`',
-  'link-pair-code': '`pair-code` of one one-time link, unless the sender is linked already: 5 in ten minutes',
+  'link-pair-code':
+    '`pair-code` of one one-time link, unless the sender is linked already or it returns a code again: 5 in ten minutes',
   'restart-session': '`restart-session` of one sender: `LIMIT_QR_CODES_PER_MINUTE`',
   'replay-webhook': '`replay-webhook` of an account with `from` or `failed`: 5 a minute',
   'replay-event': '`replay-webhook` of an account with `event_id`: 20 a minute',

@@ -4,7 +4,7 @@ import type { Call } from '../calls/call.ts'
 import { defineOperation } from '../calls/operation.ts'
 import { deviceFields } from '../objects/device-object.ts'
 import { awaitPairing, refuseLinked } from '../pairing/await-pairing.ts'
-import { chargePairingCode, chargePairingRequest } from '../pairing/charge-pairing.ts'
+import { chargePairingRequest, makeCodeCharge } from '../pairing/charge-pairing.ts'
 import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'
 import { pairingCodeRefused } from '../pairing/pairing-errors.ts'
 import { flag, phone, text } from '../parameters/parameter-types.ts'
@@ -58,8 +58,9 @@ export const pairCode = defineOperation({
     await chargePairingRequest(call, sender)
     const device = await ensurePairingDevice(call, { sender, name })
     if (!force) await refuseLinked(call, device.id)
-    await chargePairingCode(call)
+    const charge = await makeCodeCharge(call, device.id, { force })
     const { code, expiresAtMs } = await requestPairingCode(call, device.id, { force })
+    await charge.settle({ code, expiresAtMs })
     const leftMs = Math.min(expiresAtMs - Date.now(), call.context.config.devices.pairingMs)
     return {
       device_id: device.id,

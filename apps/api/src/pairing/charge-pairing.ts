@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { findPairing } from '@wagate/db/queries/devices/device-desired-state'
 import { findDevice } from '@wagate/db/queries/devices/devices'
 import type { Call } from '../calls/call.ts'
@@ -21,8 +22,30 @@ export async function chargePairingRequest(call: Call, sender: string): Promise<
   if (!link) await call.charge(...ofAccount(accountId, sender))
 }
 
-/** Charges a pairing code: each one notifies the phone of the number, whoever that is. Throws `rate_limited`. */
-export async function chargePairingCode(call: Call): Promise<void> {
+/**
+ * Charges pairing codes: each one notifies the phone of the number, whoever that is. A code that was given out before and is
+ * still valid notifies no phone, so a page may be loaded again. Throws `rate_limited`.
+ */
+export async function makeCodeCharge(call: Call, deviceId: number, { force }: { force: boolean }) {
+  const { devices } = call.context.events
+  // Without Redis there will be no code.
+  const noted = force ? undefined : await devices.findNotedCode(deviceId).catch(() => undefined)
+  if (noted === undefined) await chargePairingCode(call)
+  return {
+    /** To be called with the code before it is returned. */
+    async settle({ code, expiresAtMs }: { code: string; expiresAtMs: number }): Promise<void> {
+      const hash = createHash('sha256').update(code).digest('base64url')
+      if (noted !== undefined && noted !== hash) {
+        // It is another one after all. If it is refused, so are the next ones before they notify the phone.
+        await devices.forgetCode(deviceId)
+        await chargePairingCode(call)
+      }
+      await devices.noteCode(deviceId, { hash, expiresAtMs })
+    },
+  }
+}
+
+async function chargePairingCode(call: Call): Promise<void> {
   const { accountId, link } = call.principal
   if (!link) return call.charge({ limit: 'pairingCodes', key: String(accountId) })
   const ofLinks = { limit: 'pairingCodes', key: `${accountId}:links` } as const

@@ -33,4 +33,25 @@ export const waitingMutants: Mutant[] = [
       written: { title: 'a message %s' },
     },
   },
+  {
+    name: 'an expiry that wakes no outbox',
+    file: 'apps/worker/src/upkeep/expiry.ts',
+    text: 'hosted.get(lease.shard)?.devices.get(id)?.wake()',
+    replacement: 'void hosted',
+    test: {
+      file: 'apps/worker/test/expiry.test.ts',
+      title: 'a message that expires wakes the outbox of its device, for what was behind it',
+    },
+  },
+  {
+    name: 'log without the reference of the message',
+    file: 'apps/worker/src/outbox/settlement.ts',
+    text: '...(reference !== null && { reference })',
+    replacement: '...(reference === undefined && { reference })',
+    test: {
+      file: 'apps/worker/test/settlement.test.ts',
+      title: 'a failed attempt is logged with the reference of its message',
+      written: { title: 'a failed attempt is logged %s' },
+    },
+  },
 ]

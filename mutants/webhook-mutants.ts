@@ -222,4 +222,14 @@ export const webhookMutants: Mutant[] = [
       written: { title: 'one conversation is one subject: %s' },
     },
   },
+  {
+    name: 'webhook without the reference of the message',
+    file: 'packages/shared/src/objects/message-object.ts',
+    text: 'reference: message.reference,',
+    replacement: 'reference: null,',
+    test: {
+      file: 'apps/worker/test/webhook-deliveries.test.ts',
+      title: 'the body has the reference of the message',
+    },
+  },
 ]

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rotateWebhookSecret } from '@wagate/db/queries/webhooks/webhooks'
 import { eventTypes } from '@wagate/shared/event-types'
+import { makeMessageId } from '@wagate/shared/ids'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { until } from '@wagate/test-kit/until'
 import { Webhook } from 'standardwebhooks'
@@ -45,6 +46,19 @@ test('delivers an event as the stream has it, signed, with its id', async () => 
   expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': eventId })
   verify(secret)
   expect(() => verify(makeWebhookSecret())).toThrow()
+})
+
+test('the body has the reference of the message', async () => {
+  await database.addWebhook(accountId, { url: target.url })
+  const messageId = makeMessageId('15550100001')
+  await database.sql`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, status, wa_id, link_generation, reference)
+    VALUES (${messageId}, ${accountId}, 7, 'out', 'text', '15550100001', '15550100002', 'sent', ${messageId}, 1, 'order 4711')`
+  const eventId = await database.addEvent(accountId, { deviceId: 7, messageId })
+  database.start()
+  await untilReceived([eventId])
+  const { data } = JSON.parse(target.requests[0]?.body ?? '{}')
+  expect(data.message).toMatchObject({ message_id: messageId, reference: 'order 4711' })
 })
 
 test('signs with the former secret as well until it ends', async () => {

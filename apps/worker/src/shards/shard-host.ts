@@ -33,8 +33,7 @@ export function startShardHost(
   const work = startWorkPoll(context, hosted)
   const downloads = startMediaDownloads(context, hosted)
   const consumers = makeConsumerStarts({ context, redis, onDropped: work.poll })
-  const listLeases = () => [...hosted.values()].map(({ lease }) => lease)
-  const expiry = startExpiry(context, listLeases, (shard, id) => hosted.get(shard)?.devices.get(id)?.wake())
+  const expiry = startExpiry(context, hosted)
   const graceWatch = startGraceWatch(context, () =>
     [...hosted.values()].flatMap(({ lease, devices }) =>
       [...devices.values()].every((device) => device.isOnline()) ? [] : lease,

@@ -36,7 +36,7 @@ export const waitingMutants: Mutant[] = [
   {
     name: 'an expiry that wakes no outbox',
     file: 'apps/worker/src/upkeep/expiry.ts',
-    text: 'hosted.get(lease.shard)?.devices.get(id)?.wake()',
+    text: 'hosted.get(shard)?.devices.get(id)?.wake()',
     replacement: 'void hosted',
     test: {
       file: 'apps/worker/test/expiry.test.ts',

@@ -193,4 +193,14 @@ export const receivingMutants: Mutant[] = [
       written: { title: 'is stored once when it comes again, %s' },
     },
   },
+  {
+    name: 'what is done on the phone kept although it is to be left out',
+    file: 'apps/worker/src/device/device-session.ts',
+    text: 'const records = context.config.recordsPhoneActivity',
+    replacement: 'const records = true',
+    test: {
+      file: 'system-tests/own-phone.test.ts',
+      title: 'what is done on the phone changes and tells nothing, and contacts are heard',
+    },
+  },
 ]

@@ -65,7 +65,7 @@ it('stores a received file with its caption and type, also when the file has exp
   await gateway.control('/faults', { kind: 'media_expire', code: 410 })
   for (const [mime, , caption] of files) {
     const file = randomBytes(2000).toString('base64')
-    await gateway.control(`/chats/${contact}/send`, { to: sender, file, mime, text: caption })
+    await gateway.write(contact, sender, { file, mime, text: caption })
   }
   await until('all are stored', async () => {
     const received = (await gateway.history()).filter(({ direction }) => direction === 'in')

@@ -1,14 +1,14 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 // What the owner of a sender does on the phone.
 
 type Fields = Record<string, unknown>
 type Event = { type: string; data: Fields & { message_id: string; message: Fields } }
 
-const [sender, contact] = ['15552934201', '15552934202']
+const [sender, contact, quietSender] = ['15552934201', '15552934202', '15552096001']
 let system: TestSystem
 let gateway: GatewayClient
 
@@ -19,11 +19,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => system?.close(), 30_000)
 
-async function write(from: string, to: string, content: Fields): Promise<string> {
-  const answer = await gateway.control<Fields>(`/chats/${from}/send`, { to, ...content })
-  return String(answer.wa_message_id)
-}
-
+const write = (from: string, to: string, content: Fields) => gateway.write(from, to, content)
 const writeOnPhone = (content: Fields) => write(sender, contact, content)
 const listEvents = async () => (await gateway.get('events')).body.events as Event[]
 
@@ -117,4 +113,43 @@ it('a reaction of the owner is no event, which would look like one of the contac
     ({ type, data }) => type === 'message.reaction' && data.wa_message_id === waId,
   )
   expect(reactions).toEqual([])
+})
+
+describe('without PHONE_ACTIVITY', () => {
+  let quiet: TestSystem
+  beforeAll(async () => {
+    quiet = await openTestSystem({ workers: 1, environment: { PHONE_ACTIVITY: 'false' } })
+    await quiet.gateway.link(quietSender)
+  }, 60_000)
+  afterAll(() => quiet?.close(), 30_000)
+
+  const untilReceived = (text: string) =>
+    until(`${text} is received`, async () => {
+      const found = await quiet.gateway.history()
+      return found.some(({ message }) => message === text) && found
+    })
+
+  it('what is done on the phone changes and tells nothing, and contacts are heard', async () => {
+    const { write, deliver, control } = quiet.gateway
+    const received = await write(contact, quietSender, { text: 'Read me' })
+    await untilReceived('Read me')
+    const edited = await deliver(quietSender, contact, 'Secnod')
+    const deleted = await deliver(quietSender, contact, 'Third')
+    await control(`/chats/${quietSender}/read`, { wa_message_id: received })
+    await write(quietSender, contact, { text: 'By hand' })
+    await write(quietSender, contact, { edit: { wa_message_id: edited.wa_message_id, text: 'Second' } })
+    await write(quietSender, contact, { delete: { wa_message_id: deleted.wa_message_id } })
+    await write(contact, quietSender, { text: 'After all of it' })
+    const history = await untilReceived('After all of it')
+    expect(history.map(({ source, message, read_at }) => [source, message, read_at])).toEqual([
+      [null, 'After all of it', null],
+      ['gateway', 'Third', null],
+      ['gateway', 'Secnod', null],
+      [null, 'Read me', null],
+    ])
+    const events = (await quiet.gateway.get('events')).body.events as Event[]
+    const ofPhone = /sent_from_phone|read_on_phone|edited|deleted/
+    expect(events.filter(({ type }) => ofPhone.test(type))).toEqual([])
+    expect(events.filter(({ type }) => type === 'message.received')).toHaveLength(2)
+  })
 })

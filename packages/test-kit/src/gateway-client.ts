@@ -36,6 +36,8 @@ export type MessageRecord = {
   error_code: string | null
   wa_message_id: string
   sent_at: string | null
+  read_at: string | null
+  source: string | null
 }
 
 export type GatewayClient = ReturnType<typeof makeGatewayClient>
@@ -118,6 +120,8 @@ export function makeGatewayClient({
     deliver: async (sender: string, number: string, message?: string) =>
       untilStatus(await send(sender, number, message), 'delivered'),
 
+    write: makeWrite(control),
+
     /** Links a sender by letting its phone scan the QR code; resolves when the device is connected. */
     async link(sender: string): Promise<void> {
       const qr = await call('generate-qr', { sender })
@@ -135,6 +139,15 @@ export function makeGatewayClient({
         const message = await messageStatus(String(messageId))
         return is(message) && message
       }),
+  }
+}
+
+/** Writes on a phone: a text, a file, an edit or what else the control interface takes. Resolves to the id at WhatsApp. */
+function makeWrite(control: ReturnType<typeof makeControl>) {
+  return async (from: string, to: string, content: Fields): Promise<string> => {
+    const { wa_message_id: id, error } = await control<Fields>(`/chats/${from}/send`, { to, ...content })
+    if (error !== undefined) throw new Error(`The phone could not write: ${error}`)
+    return String(id)
   }
 }
 

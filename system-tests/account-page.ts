@@ -4,9 +4,9 @@ import { makeClient } from '@wagate/test-kit/http-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { type LinkPage, launchBrowser, openLinkPage } from './link-page.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { type LinkPage, useBrowser } from './link-page.ts'
 
 export const password = 'correct horse battery'
 
@@ -19,18 +19,11 @@ const environment = { LIMIT_MAILS_PER_HOUR: '0', LIMIT_SIGN_INS_PER_MINUTE: '100
 /** A system and its people, who read their mails and use the pages in browsers, for the tests of a `describe`. */
 export function usePeople() {
   let system: TestSystem
-  let browser: Browser
   beforeAll(async () => {
     system = await openTestSystem({ environment })
-    browser = await launchBrowser()
   }, 60_000)
-  afterAll(async () => {
-    await browser?.close()
-    await system?.close()
-  }, 30_000)
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close()
-  })
+  afterAll(() => system?.close(), 30_000)
+  const { openLinkPage } = useBrowser()
 
   const urlOf = (path: string) => `${system.devnet.apiUrl}${path}`
   const post = (path: string, body: unknown) => makeClient(system.devnet.apiUrl).post(path, body)
@@ -58,10 +51,10 @@ export function usePeople() {
     },
     /** A new browser with this page. */
     open: (path: string, options: BrowserContextOptions = {}): Promise<LinkPage> =>
-      openLinkPage(browser, path.startsWith('http') ? path : urlOf(path), options),
+      openLinkPage(path.startsWith('http') ? path : urlOf(path), options),
     /** A new browser in which this person has opened the account. */
     async signIn(email: string, options: BrowserContextOptions = {}): Promise<LinkPage> {
-      const tab = await openLinkPage(browser, urlOf('/sign-in'), options)
+      const tab = await openLinkPage(urlOf('/sign-in'), options)
       await submitSignIn(tab.page, email, password)
       await tab.page.waitForURL(urlOf('/account'))
       await tab.untilStatus('You are signed in.')

@@ -1,15 +1,12 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { browserPath, type LinkPage, launchBrowser, openLinkPage } from './link-page.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserPath, type LinkPage, useBrowser } from './link-page.ts'
 
 const phone = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } }
 
 let system: TestSystem
 let gateway: GatewayClient
-let browser: Browser
-let opened: LinkPage[] = []
 
 const title = browserPath
   ? 'the link page for customers'
@@ -18,28 +15,15 @@ describe.skipIf(!browserPath)(title, () => {
   beforeAll(async () => {
     system = await openTestSystem()
     gateway = await system.createAccount(20)
-    browser = await launchBrowser()
   }, 60_000)
 
-  afterAll(async () => {
-    await browser?.close()
-    await system?.close()
-  }, 30_000)
+  afterAll(() => system?.close(), 30_000)
 
-  afterEach(async () => {
-    for (const { page } of opened) await page.context().close()
-    opened = []
-  })
+  const { openLinkPage: openUrl } = useBrowser()
 
   async function open(fields: Record<string, string>, options = {}): Promise<LinkPage> {
     const { body } = await gateway.call('create-link', fields)
     return openUrl(String(body.url), options)
-  }
-
-  async function openUrl(url: string, options = {}): Promise<LinkPage> {
-    const tab = await openLinkPage(browser, url, options)
-    opened.push(tab)
-    return tab
   }
 
   async function shownCode({ page }: LinkPage): Promise<string> {

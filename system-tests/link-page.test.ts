@@ -1,15 +1,12 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { browserPath, type LinkPage, launchBrowser, openLinkPage, visitLinkPage } from './link-page.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserPath, useBrowser, visitLinkPage } from './link-page.ts'
 
 const quickQrCodes = new URL('./quick-qr-codes.mjs', import.meta.url).href
 
 let system: TestSystem
 let gateway: GatewayClient
-let browser: Browser
-let opened: LinkPage[] = []
 
 const title = browserPath ? 'the link page' : 'the link page, without Chromium on this machine'
 describe.skipIf(!browserPath)(title, () => {
@@ -18,24 +15,13 @@ describe.skipIf(!browserPath)(title, () => {
     const rotation = { QR_CODE_MS: '5000', NODE_OPTIONS: `--import ${quickQrCodes}` }
     system = await openTestSystem({ environment: (name) => (name.startsWith('worker') ? rotation : {}) })
     gateway = await system.createAccount(20)
-    browser = await launchBrowser()
   }, 60_000)
 
-  afterAll(async () => {
-    await browser?.close()
-    await system?.close()
-  }, 30_000)
+  afterAll(() => system?.close(), 30_000)
 
-  afterEach(async () => {
-    for (const { page } of opened) await page.context().close()
-    opened = []
-  })
+  const { openLinkPage, newPage } = useBrowser()
 
-  async function open(url = `${system.devnet.apiUrl}/link`, options = {}): Promise<LinkPage> {
-    const tab = await openLinkPage(browser, url, options)
-    opened.push(tab)
-    return tab
-  }
+  const open = (url = `${system.devnet.apiUrl}/link`, options = {}) => openLinkPage(url, options)
 
   /** The URL of a new one-time link. */
   async function createLink(sender: string): Promise<string> {
@@ -100,9 +86,7 @@ describe.skipIf(!browserPath)(title, () => {
 
   it('opens a one-time link with a click only, so that programs that load it do not use it up', async () => {
     const url = await createLink('15550760011')
-    const context = await browser.newContext()
-    const scanner = await visitLinkPage(await context.newPage(), url, { continues: false })
-    opened.push(scanner)
+    const scanner = await visitLinkPage(await newPage(), url, { continues: false })
     await scanner.untilStatus('This link opens once')
     await scanner.shoot('continue')
     await scanner.page.reload()

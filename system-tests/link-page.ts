@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 
 export const browserPath = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'].find(
   existsSync,
@@ -30,7 +31,24 @@ export function launchBrowser(): Promise<Browser> {
   })
 }
 
-export async function openLinkPage(
+/** A browser for the tests of a `describe`. What a test has opened is closed after it. */
+export function useBrowser() {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(() => browser?.close(), 30_000)
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  return {
+    /** In a new context, as on another machine. */
+    newPage: async () => (await browser.newContext()).newPage(),
+    openLinkPage: (url: string, options: BrowserContextOptions = {}) => openLinkPage(browser, url, options),
+  }
+}
+
+async function openLinkPage(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},

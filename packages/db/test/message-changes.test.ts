@@ -10,38 +10,22 @@ import {
   isReceived,
   type ReceivedMessage,
 } from '../src/queries/messages/received-messages.ts'
-import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
+import { contact, openReceivingDevice, sender } from './owned-devices.ts'
 
-let owned: Awaited<ReturnType<typeof openOwnedDevices>>
-let device: OwnedDevice
-const sender = '4915100000000'
-const contact = '4915187654321'
+let owned: Awaited<ReturnType<typeof openReceivingDevice>>
 const stranger = '4915199999999'
 
 beforeAll(async () => {
-  owned = await openOwnedDevices()
-  device = await owned.addLinkedDevice(sender)
+  owned = await openReceivingDevice()
 })
 afterAll(() => owned.drop())
 
-const received = (fields: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
-  fence: device.fence,
-  id: makeMessageId(sender),
-  accountId: owned.accountId,
-  deviceId: device.deviceId,
-  sender,
-  number: contact,
-  type: 'text',
-  body: 'Hello',
-  waId: randomUUID(),
-  linkGeneration: 1,
-  ...fields,
-})
+const received = (fields?: Partial<ReceivedMessage>) => owned.received(fields)
 
 const change = (fields: Partial<MessageChange> & { target: string }): MessageChange => ({
-  fence: device.fence,
+  fence: owned.device.fence,
   accountId: owned.accountId,
-  deviceId: device.deviceId,
+  deviceId: owned.device.deviceId,
   sender,
   waId: randomUUID(),
   number: contact,
@@ -99,10 +83,10 @@ test('a change that WhatsApp delivers again has one event, also with another add
   await recordMessageChanges(owned.db, [{ ...both, number: null }])
   await recordMessageChanges(owned.db, [{ ...both, contactJid: null }])
   expect(await countChanges(both.waId)).toBe(1)
-  expect(await isReceived(owned.db, device.deviceId, both)).toBe(true)
-  expect(await isReceived(owned.db, device.deviceId, { ...both, number: stranger, contactJid: null })).toBe(
-    false,
-  )
+  expect(await isReceived(owned.db, owned.device.deviceId, both)).toBe(true)
+  expect(
+    await isReceived(owned.db, owned.device.deviceId, { ...both, number: stranger, contactJid: null }),
+  ).toBe(false)
   await recordMessageChanges(owned.db, [{ ...both, number: stranger, contactJid: null }])
   expect(await countChanges(both.waId)).toBe(2)
 })
@@ -207,7 +191,7 @@ test('a change of an unknown message is an event without one, with the text of a
 
 test('a former owner records nothing', async () => {
   const { id, waId: target } = await receive()
-  const former = { ...device.fence, epoch: device.fence.epoch - 1 }
+  const former = { ...owned.device.fence, epoch: owned.device.fence.epoch - 1 }
   const late = change({ target, kind: 'deleted', fence: former })
   expect(await recordMessageChanges(owned.db, [late])).toEqual([expect.any(Error)])
   expect(await countChanges(late.waId)).toBe(0)

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { makeMessageId } from '@wagate/shared/ids'
 import type { Database } from '../src/client.ts'
 import { createDevice } from '../src/queries/devices/devices.ts'
+import type { ReceivedMessage } from '../src/queries/messages/received-messages.ts'
 import type { Fence } from '../src/queries/statements/fence.ts'
 import { claimShards, listUnownedShards } from '../src/queries/workers/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers/workers.ts'
@@ -40,6 +42,32 @@ export async function openOwnedDevices(options: { poolSize?: number } = {}) {
         UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
       return device
     },
+  }
+}
+
+/** Of `openReceivingDevice`. */
+export const [sender, contact] = ['4915100000000', '4915187654321']
+
+/** A linked sender, which receives texts of one contact. */
+export async function openReceivingDevice() {
+  const owned = await openOwnedDevices()
+  const device = await owned.addLinkedDevice(sender)
+  return {
+    ...owned,
+    device,
+    /** A text as the owner stores it, unless told otherwise. */
+    received: (fields: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
+      ...device,
+      id: makeMessageId(sender),
+      accountId: owned.accountId,
+      sender,
+      number: contact,
+      type: 'text',
+      body: 'Hello',
+      waId: randomUUID(),
+      linkGeneration: 1,
+      ...fields,
+    }),
   }
 }
 

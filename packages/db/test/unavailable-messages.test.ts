@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findMessage } from '../src/queries/messages/message-history.ts'
@@ -8,32 +7,16 @@ import {
   isReceived,
   type ReceivedMessage,
 } from '../src/queries/messages/received-messages.ts'
-import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
+import { openReceivingDevice, sender } from './owned-devices.ts'
 
-let owned: Awaited<ReturnType<typeof openOwnedDevices>>
-let device: OwnedDevice
-const sender = '4915100000000'
-const contact = '4915187654321'
+let owned: Awaited<ReturnType<typeof openReceivingDevice>>
 
 beforeAll(async () => {
-  owned = await openOwnedDevices()
-  device = await owned.addLinkedDevice(sender)
+  owned = await openReceivingDevice()
 })
 afterAll(() => owned.drop())
 
-const received = (fields: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
-  fence: device.fence,
-  id: makeMessageId(sender),
-  accountId: owned.accountId,
-  deviceId: device.deviceId,
-  sender,
-  number: contact,
-  type: 'text',
-  body: 'Hello',
-  waId: randomUUID(),
-  linkGeneration: 1,
-  ...fields,
-})
+const received = (fields?: Partial<ReceivedMessage>) => owned.received(fields)
 
 const withoutContent = (fields: Partial<ReceivedMessage> = {}) =>
   received({ type: 'other', body: null, unavailable: 'undecryptable', ...fields })
@@ -47,8 +30,8 @@ test('a message without its content is not received yet, and its content takes i
   const first = withoutContent({ writtenAt: '2026-01-31T12:00:00.000Z' })
   await insertReceivedMessages(owned.db, [first])
   await insertReceivedMessages(owned.db, [{ ...first, id: makeMessageId(sender) }])
-  expect(await isReceived(owned.db, device.deviceId, first)).toBe(false)
-  expect(await findUnavailable(owned.db, device.deviceId, first)).toBe(first.id)
+  expect(await isReceived(owned.db, owned.device.deviceId, first)).toBe(false)
+  expect(await findUnavailable(owned.db, owned.device.deviceId, first)).toBe(first.id)
   const media = {
     ...{ state: 'pending' as const, sealed: Buffer.from('x'), declaredMime: 'image/png', filename: null },
     ...{ size: 9, sha256: Buffer.alloc(32) },
@@ -67,8 +50,8 @@ test('a message without its content is not received yet, and its content takes i
     ...{ type: 'image', body: 'Seen', unavailable: null, media: { state: 'pending' } },
     writtenAt: new Date('2026-01-31T12:00:00.000Z'),
   })
-  expect(await isReceived(owned.db, device.deviceId, first)).toBe(true)
-  expect(await findUnavailable(owned.db, device.deviceId, first)).toBeUndefined()
+  expect(await isReceived(owned.db, owned.device.deviceId, first)).toBe(true)
+  expect(await findUnavailable(owned.db, owned.device.deviceId, first)).toBeUndefined()
   expect([await countRows(first.waId), await countEvents(first.id)]).toEqual([1, 2])
 })
 

@@ -85,4 +85,12 @@ describe.skipIf(!browserPath)(title, () => {
     await page.click('#scan-submit')
     await page.getByText('This is not the text of a WhatsApp QR code. It begins with').waitFor()
   })
+
+  it('sends a file of each form, as a sticker', async () => {
+    await page.goto(`${system.devnet.simulator?.controlUrl}/#${recipient}/${sender}`)
+    await page.locator('#send-file').selectOption('sticker')
+    await page.locator('.bubble.out img.shown[alt="sticker"]').waitFor()
+    expect(await page.locator('#send-file').inputValue()).toBe('')
+    expect(problems).toEqual([])
+  })
 })

@@ -16,6 +16,7 @@ export const api = {
   scan: (qr, number) => call('POST', '/scan', { qr, number }),
   unlink: (number, jid) => call('POST', '/unlink', { number, jid }),
   send: (number, to, text) => call('POST', `${chat(number)}/send`, { to, text }),
+  sendFile: (number, to, as) => call('POST', `${chat(number)}/send`, { to, as }),
   mails: () => call('GET', '/mails'),
   faults: () => call('GET', '/faults'),
   /** Only a temporary ban says when it ends. */

@@ -22,8 +22,21 @@ function preview(entry) {
   return `${entry.direction === 'out' ? 'You: ' : ''}${content}`
 }
 
+/** The simulator has a small file of each. */
+const fileForms = {
+  picture: 'Picture',
+  video: 'Video',
+  gif: 'GIF',
+  video_note: 'Video note',
+  audio: 'Audio file',
+  voice_note: 'Voice note',
+  sticker: 'Sticker',
+  animated_sticker: 'Animated sticker',
+  document: 'Document',
+}
+
 /** The conversation of one phone with one number. Its frame is built once per chat, so that typed text is not lost. */
-export function conversationColumn({ back, reply, markRead }) {
+export function conversationColumn({ back, reply, sendFile, markRead }) {
   const column = byId('conversation')
   const drawFrame = drawer(({ number, other }) => {
     column.replaceChildren(
@@ -47,17 +60,27 @@ export function conversationColumn({ back, reply, markRead }) {
       autocomplete: 'off',
     })
     const failure = el('p', { class: 'error', role: 'alert' })
-    const submit = async (event) => {
-      event.preventDefault()
-      const text = input.value.trim()
-      if (!text) return
+    const attempt = async (send) => {
       try {
-        await reply(number, other, text)
-        input.value = ''
+        await send()
         failure.textContent = ''
       } catch (error) {
         failure.textContent = error.message
       }
+    }
+    const submit = (event) => {
+      event.preventDefault()
+      const text = input.value.trim()
+      if (!text) return
+      void attempt(async () => {
+        await reply(number, other, text)
+        input.value = ''
+      })
+    }
+    const chooseFile = ({ currentTarget }) => {
+      const as = currentTarget.value
+      currentTarget.value = ''
+      void attempt(() => sendFile(number, other, as))
     }
     return [
       el(
@@ -81,6 +104,12 @@ export function conversationColumn({ back, reply, markRead }) {
       el(
         'form',
         { class: 'reply', onsubmit: submit },
+        el(
+          'select',
+          { id: 'send-file', 'aria-label': 'Send a file', onchange: chooseFile },
+          el('option', { value: '' }, 'File'),
+          ...Object.entries(fileForms).map(([value, name]) => el('option', { value }, name)),
+        ),
         input,
         el('button', { class: 'primary', type: 'submit' }, 'Send'),
       ),

@@ -16,13 +16,10 @@ export function mediaElement(entry, phone) {
       loading: 'lazy',
       onerror: ({ currentTarget }) => currentTarget.replaceWith(label),
     })
-  if (type === 'audio' || type === 'video')
-    return el(
-      'div',
-      {},
-      el(type, { class: 'shown', src, controls: true, preload: type === 'video' ? 'metadata' : 'none' }),
-      label,
-    )
+  if (type === 'audio')
+    return el('div', {}, el('audio', { class: 'shown', src, controls: true, preload: 'none' }), label)
+  if (type === 'video' || type === 'ptv')
+    return el('div', {}, el('video', { class: 'shown', src, controls: true, preload: 'metadata' }), label)
   return el(
     'a',
     { class: 'media', href: src, download: entry.filename ?? 'file' },
@@ -37,7 +34,7 @@ function addressOf({ wa_message_id: id, direction, with: other }, phone) {
   return `/chats/${encodeURIComponent(phone)}/media?${query}`
 }
 
-export const hasFile = ({ type }) => ['image', 'sticker', 'audio', 'video', 'document'].includes(type)
+export const hasFile = ({ type }) => ['image', 'sticker', 'audio', 'video', 'ptv', 'document'].includes(type)
 
 export function mediaLine(entry) {
   return [entry.type, entry.mime, entry.size === null ? null : fileSize(entry.size)]

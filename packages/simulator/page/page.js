@@ -30,6 +30,10 @@ const drawConversation = conversationColumn({
     await api.send(number, other, text)
     await refresh()
   },
+  sendFile: async (number, other, as) => {
+    await api.sendFile(number, other, as)
+    await refresh()
+  },
   markRead: () => act(markRead()),
 })
 scanDialog({ linked: (number) => go(number) })

@@ -20,6 +20,8 @@ export type ReceivedOnPhone = {
     width: number | null
     height: number | null
     preview: string | null
+    is_gif?: boolean
+    is_voice_note?: boolean
   }
   duplicates: number
 }

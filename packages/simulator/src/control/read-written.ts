@@ -2,7 +2,16 @@ import { writtenKinds } from '../handset/compose-kind.ts'
 import { SimulatorError } from '../network/simulator-error.ts'
 import { type Body, optionalText } from './read-body.ts'
 
-export const writtenFields = ['text', 'reply_to', 'file', 'mime', 'filename', ...writtenKinds]
+export const writtenFields = [
+  'text',
+  'reply_to',
+  'file',
+  'mime',
+  'filename',
+  'as',
+  'view_once',
+  ...writtenKinds,
+]
 
 /** What the person sends, each part of it that is given. */
 export function readWritten(body: Body): object {
@@ -13,6 +22,8 @@ export function readWritten(body: Body): object {
   if (file === undefined && filename !== undefined) throw new SimulatorError('filename belongs to a file.')
   const written: Record<string, unknown> = {
     text: optionalText(body, 'text') ?? (file === undefined ? undefined : ''),
+    as: optionalText(body, 'as'),
+    view_once: body.view_once ?? undefined,
     reply_to: optionalText(body, 'reply_to'),
     file: file && {
       body: Buffer.from(file, 'base64'),

@@ -50,12 +50,15 @@ type FoundMedia = {
     width?: number | null
     height?: number | null
     jpegThumbnail?: Uint8Array | null
+    gifPlayback?: boolean | null
+    ptt?: boolean | null
   }
 }
 
 function findMedia(content: proto.IMessage): FoundMedia | undefined {
   if (content.imageMessage) return { type: 'image', content: content.imageMessage }
   if (content.videoMessage) return { type: 'video', content: content.videoMessage }
+  if (content.ptvMessage) return { type: 'ptv', content: content.ptvMessage }
   if (content.audioMessage) return { type: 'audio', content: content.audioMessage }
   if (content.documentMessage) return { type: 'document', content: content.documentMessage }
   if (content.stickerMessage) return { type: 'sticker', content: content.stickerMessage }
@@ -86,6 +89,8 @@ async function describeMedia(network: Network, { type, content }: FoundMedia): P
       width: content.width ?? null,
       height: content.height ?? null,
       preview: content.jpegThumbnail?.length ? Buffer.from(content.jpegThumbnail).toString('base64') : null,
+      ...(content.gifPlayback && { is_gif: true }),
+      ...(content.ptt && { is_voice_note: true }),
     },
   }
 }

@@ -21,11 +21,12 @@ export async function sendFromHandset(
   written: Written,
 ): Promise<string> {
   const id = newMessageId()
-  const { message, shown, media } = await compose(network, phone, to, written)
+  const composed = await compose(network, phone, to, written)
+  const { message, shown, media, mediaType, isHiddenFromCompanions } = composed
   const kept = media && { media }
-  const mediaType = media && shown.type
   const plaintext = Buffer.from(encodeWAMessage(message))
   const stanzaType = stanzaTypeOf(message)
+  const unavailable = isHiddenFromCompanions ? 'view_once' : undefined
   const now = new Date().toISOString()
   const { sha256: _, ...sent } = shown
   addSent(phone.chat, { wa_message_id: id, to, ...sent, sent_at: now, status: 'sent', plaintext, ...kept })
@@ -47,7 +48,7 @@ export async function sendFromHandset(
     markSent(phone, id, 'delivered')
     noteChat(phone, recipient)
     for (const device of recipient.devices.values())
-      await sendToDevice(network, phone, device, { id, plaintext, mediaType, stanzaType })
+      await sendToDevice(network, phone, device, { id, plaintext, mediaType, stanzaType, unavailable })
   }
   const copy = { deviceSentMessage: { destinationJid: pnJid(to), message } }
   for (const device of phone.devices.values()) {
@@ -57,6 +58,7 @@ export async function sendFromHandset(
       plaintext: padded,
       mediaType,
       stanzaType,
+      unavailable,
       recipient: pnJid(to),
     })
   }
@@ -69,6 +71,8 @@ export type Outgoing = {
   /** Of its file, such as `image`. */
   mediaType?: string | undefined
   stanzaType?: string | undefined
+  /** Why the device is sent only the news of it. */
+  unavailable?: string | undefined
   recipient?: string
   retryCount?: string
 }
@@ -77,7 +81,7 @@ export async function sendToDevice(
   network: Network,
   phone: Phone,
   device: Device,
-  { id, plaintext, mediaType, stanzaType, recipient, retryCount }: Outgoing,
+  { id, plaintext, mediaType, stanzaType, unavailable, recipient, retryCount }: Outgoing,
 ): Promise<void> {
   const preKeysBefore = device.preKeys.size
   const { type, body } = await encryptFor(phone, device, plaintext)
@@ -96,7 +100,7 @@ export async function sendToDevice(
     recipient,
   }
   const { faults } = network
-  const kept = faults.strike('unavailable', phone.number, number)
+  const kept = unavailable ? { code: unavailable } : faults.strike('unavailable', phone.number, number)
   if (faults.strike('garble', phone.number, number)) garble(body)
   const content = kept
     ? node('unavailable', { type: kept.code })

@@ -8,6 +8,8 @@ type FileOnPhone = {
   width: number | null
   height: number | null
   preview: string | null
+  is_gif?: boolean
+  is_voice_note?: boolean
 }
 
 /** One message that reached a handset, as the control interface shows it. */

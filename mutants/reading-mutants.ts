@@ -25,8 +25,8 @@ export const readingMutants: Mutant[] = [
   {
     name: 'a message whose content is missing counts as received',
     file: 'packages/db/src/queries/messages/received-messages.ts',
-    text: "direction = 'in' AND unavailable IS NULL`",
-    replacement: "direction = 'in'`",
+    text: 'wa_id = ${waId} AND ${ofKnown} AND unavailable IS NULL',
+    replacement: 'wa_id = ${waId} AND ${ofKnown}',
     test: {
       file: 'packages/db/test/unavailable-messages.test.ts',
       title: 'a message without its content is not received yet, and its content takes its place, once',

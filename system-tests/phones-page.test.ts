@@ -88,6 +88,8 @@ describe.skipIf(!browserPath)(title, () => {
 
   it('sends a file of each form, as a sticker', async () => {
     await page.goto(`${system.devnet.simulator?.controlUrl}/#${recipient}/${sender}`)
+    // Without the dialogs of other tests.
+    await page.reload()
     await page.locator('#send-file').selectOption('sticker')
     await page.locator('.bubble.out img.shown[alt="sticker"]').waitFor()
     expect(await page.locator('#send-file').inputValue()).toBe('')

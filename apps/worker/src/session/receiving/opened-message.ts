@@ -31,7 +31,8 @@ export async function openMessage(
   const encoded = unpad(plaintext)
   const message = encoded && decode(encoded)
   // Not worth asking for again: it would be the same.
-  const undecodable = () => (isHidden ? [] : [readUndecodable(key)].flatMap((one) => one ?? []))
+  const undecodable = () =>
+    isHidden || isPeer ? [] : [readUndecodable(key, writtenOn)].flatMap((one) => one ?? [])
   if (!message) return { received: undecodable(), plaintext: emptyPlaintext }
   let content = message.deviceSentMessage?.message ?? message
   if (!findKind(unwrap(content))) {

@@ -98,15 +98,19 @@ function withFacts(
 }
 
 /** For a message whose plaintext cannot be decoded, or has only what this version of the protocol does not know. */
-export function readUndecodable(key: WAMessageKey): Received | undefined {
-  const source = readSource(key)
+export function readUndecodable(key: WAMessageKey, writtenOn: WrittenOn): Received | undefined {
+  const source = readSource(key) ?? readOwnSource(key, writtenOn)
   const { type, content = null, unavailable = null } = unknownKind
   return source && { ...source, type, body: null, content, quoted: null, unavailable, isCleaned: true }
 }
 
 /** For a message whose content this device was not sent, or could not decrypt. */
-export function readUnavailable(key: WAMessageKey, unavailable: UnavailableReason): Received | undefined {
-  const source = readSource(key)
+export function readUnavailable(
+  key: WAMessageKey,
+  writtenOn: WrittenOn,
+  unavailable: UnavailableReason,
+): Received | undefined {
+  const source = readSource(key) ?? readOwnSource(key, writtenOn)
   return source && { ...source, type: 'other', body: null, content: null, quoted: null, unavailable }
 }
 

@@ -3,7 +3,7 @@ import type { UnavailableReason } from '@wagate/shared/unavailable'
 import { type BinaryNode, isLidUser } from 'baileys'
 import type { MessageStanza } from './message-stanza.ts'
 import { type Received, readUnavailable, type StanzaFacts } from './received.ts'
-import { readPushName, readSource, readTime, readUsername } from './received-source.ts'
+import { readPushName, readTime, readUsername } from './received-source.ts'
 import { isLastTry, makeUndecryptable, triesOf } from './unavailable.ts'
 
 type Hooks = {
@@ -33,12 +33,13 @@ export function makeStanzaStore({ store, findNumber, logger }: Hooks) {
 
   /** Stores a message that this device cannot read. */
   async function storeUnavailable(stanza: MessageStanza, reason: UnavailableReason): Promise<void> {
-    const received = readUnavailable(stanza.key, reason)
+    const received = readUnavailable(stanza.key, stanza.writtenOn, reason)
     if (received) await storeAll(stanza, [received])
   }
 
   function noteFailure(stanza: MessageStanza): void {
-    if (stanza.isPeer || stanza.isHidden || !readSource(stanza.key)) return
+    if (stanza.isPeer || stanza.isHidden || !readUnavailable(stanza.key, stanza.writtenOn, 'undecryptable'))
+      return
     const report = () => {
       // It is not acknowledged in any case, and the next connection may get it again.
       storeUnavailable(stanza, 'undecryptable').catch((error: unknown) =>

@@ -11,7 +11,7 @@ export type ReceivedSource = { waId: string; number: string | null; contactJid?:
 /** The key of the write that stores a stanza. The address that it came from does not change, what is known of it may. */
 export function receivedKeyOf(
   { deviceId, waId, number, contactJid }: ReceivedSource & { deviceId: number },
-  kind: 'received' | 'unavailable' | 'own' = 'received',
+  kind: 'received' | 'unavailable' | 'own' | 'own unavailable' = 'received',
 ) {
   return writeKeyOf(kind, deviceId, waId, contactJid ?? number ?? unknownNumber)
 }

@@ -145,7 +145,7 @@ function replaceUnavailable(sql: postgres.Sql) {
         unavailable = NULL, written_at = coalesce(known.written_at, given.written_at::timestamptz)
       FROM given JOIN keys USING (key)
       WHERE given.is_replacement = 1 AND given.unavailable IS NULL AND known.id = given.id
-        AND known.device_id = given.device_id AND known.direction = 'in' AND known.unavailable IS NOT NULL
+        AND known.device_id = given.device_id AND known.unavailable IS NOT NULL
         AND known.created_at >= now() - ${redeliveryDays} * interval '1 day'
       RETURNING known.id, known.account_id, known.device_id, known.written_at
     )`
@@ -157,12 +157,13 @@ const noReplaced = (sql: postgres.Sql) => sql`replaced AS (SELECT * FROM inserte
 export async function findUnavailable(
   db: Database,
   deviceId: number,
-  { waId, number, contactJid }: ReceivedSource,
+  { waId, number, contactJid, writtenOn }: ReceivedSource & Pick<ReceivedMessage, 'writtenOn'>,
 ): Promise<string | undefined> {
   const sql = db.$client
+  const ofKnown = writtenOn ? sql`source IS NOT NULL` : sql`direction = 'in'`
   const [found] = await sql<{ id: string }[]>`
     SELECT id FROM messages AS known
-    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'in' AND unavailable IS NOT NULL
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND ${ofKnown} AND unavailable IS NOT NULL
       AND created_at >= now() - ${redeliveryDays} * interval '1 day'
       AND ${isFrom(sql, {
         number: sql`${number ?? unknownNumber}::text`,
@@ -174,7 +175,7 @@ export async function findUnavailable(
 
 /** One for the message without its content, and another for its content. */
 function writeKeyOfMessage(message: ReceivedMessage): string {
-  if (message.writtenOn) return receivedKeyOf(message, 'own')
+  if (message.writtenOn) return receivedKeyOf(message, message.unavailable ? 'own unavailable' : 'own')
   return receivedKeyOf(message, message.unavailable ? 'unavailable' : 'received')
 }
 
@@ -213,12 +214,10 @@ export async function isReceived(
   deviceId: number,
   { waId, number, contactJid, writtenOn }: ReceivedSource & Pick<ReceivedMessage, 'writtenOn'>,
 ): Promise<boolean> {
-  const ofKnown = writtenOn
-    ? db.$client`source IS NOT NULL`
-    : db.$client`direction = 'in' AND unavailable IS NULL`
+  const ofKnown = writtenOn ? db.$client`source IS NOT NULL` : db.$client`direction = 'in'`
   const found = await db.$client`
     SELECT FROM messages AS known
-    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND ${ofKnown}
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND ${ofKnown} AND unavailable IS NULL
       AND created_at >= now() - ${redeliveryDays} * interval '1 day'
       AND ${isFrom(db.$client, {
         number: db.$client`${number ?? unknownNumber}::text`,

@@ -203,4 +203,34 @@ export const receivingMutants: Mutant[] = [
       title: 'what is done on the phone changes and tells nothing, and contacts are heard',
     },
   },
+  {
+    name: 'a reaction of the owner to a message of the contact is about one of the owner',
+    file: 'apps/worker/src/session/receiving/received.ts',
+    text: 'fromMe: isOwn === (key.fromMe ?? false)',
+    replacement: 'fromMe: !key.fromMe',
+    test: {
+      file: 'system-tests/own-phone.test.ts',
+      title: 'reactions and votes of the owner are events as those of the contact are, by the account',
+    },
+  },
+  {
+    name: 'a receipt of a stranger for a message of the phone',
+    file: 'packages/db/src/queries/messages/phone-receipts.ts',
+    text: "ARRAY[known.recipient_jid, known.number || '@s.whatsapp.net'] && ARRAY[jid, other_jid]",
+    replacement: 'true',
+    test: {
+      file: 'packages/db/test/phone-receipts.test.ts',
+      title: 'a receipt of another contact, of a received message and of a former owner changes nothing',
+    },
+  },
+  {
+    name: 'a receipt that overtakes its message of the phone is lost',
+    file: 'apps/worker/src/session/receiving/receipts.ts',
+    text: '    await earlier\n    const rows',
+    replacement: '    const rows',
+    test: {
+      file: 'system-tests/own-phone.test.ts',
+      title: 'what happened on the phone while the worker was away has its receipts and is read',
+    },
+  },
 ]

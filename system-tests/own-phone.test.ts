@@ -43,7 +43,7 @@ it('a message that was written on the phone is in the history, sent by the phone
   const event = await untilEvent('message.sent_from_phone', waId)
   expect(event?.data.message).toMatchObject({
     ...{ direction: 'out', source: 'phone', sender, number: contact, type: 'text', message: 'By hand' },
-    ...{ status: 'sent', sent_at: expect.any(String), written_at: expect.any(String), push_name: null },
+    ...{ sent_at: expect.any(String), written_at: expect.any(String), push_name: null },
   })
   const { body } = await gateway.get(`messages?number=${contact}&direction=out`)
   expect((body.messages as Fields[]).filter(({ wa_message_id }) => wa_message_id === waId)).toHaveLength(1)
@@ -104,15 +104,52 @@ it('what is read on the phone is read', async () => {
   expect(read?.data.message).toMatchObject({ read_at: expect.any(String), direction: 'in' })
 })
 
-it('a reaction of the owner is no event, which would look like one of the contact', async () => {
-  const waId = await write(contact, sender, { text: 'Nice?' })
-  await untilEvent('message.received', waId)
-  await writeOnPhone({ reaction: { wa_message_id: waId, emoji: '👍' } })
-  await untilEvent('message.sent_from_phone', await writeOnPhone({ text: 'after it' }))
-  const reactions = (await listEvents()).filter(
-    ({ type, data }) => type === 'message.reaction' && data.wa_message_id === waId,
-  )
-  expect(reactions).toEqual([])
+it('reactions and votes of the owner are events as those of the contact are, by the account', async () => {
+  const theirs = await write(contact, sender, { poll: { name: 'Day?', options: ['Mo', 'Tu'] } })
+  const received = await untilEvent('message.received', theirs)
+  const before = await readDevice()
+  await writeOnPhone({ reaction: { wa_message_id: theirs, emoji: '👍' } })
+  await writeOnPhone({ vote: { wa_message_id: theirs, options: ['Tu'] } })
+  const about = { message_id: received?.data.message_id, number: contact, from_me: false, by_me: true }
+  expect((await untilEvent('message.reaction', theirs)).data).toMatchObject({ ...about, reaction: '👍' })
+  expect((await untilEvent('message.poll_vote', theirs)).data).toMatchObject({ ...about, options: ['Tu'] })
+  expect(await readDevice()).toEqual(before)
+  const { wa_message_id: ours } = await gateway.deliver(sender, contact, 'Own')
+  await writeOnPhone({ reaction: { wa_message_id: ours, emoji: '' } })
+  expect((await untilEvent('message.reaction', ours)).data).toMatchObject({
+    ...{ from_me: true, by_me: true, reaction: null },
+  })
+})
+
+it('a message of the phone is delivered and read, without events of it', async () => {
+  const waId = await writeOnPhone({ text: 'Read it' })
+  const sent = await untilEvent('message.sent_from_phone', waId)
+  const untilStatus = (status: string) => gateway.untilStatus(sent.data.message_id, status)
+  expect(await untilStatus('delivered')).toMatchObject({ delivered_at: expect.any(String), read_at: null })
+  await gateway.control(`/chats/${contact}/read`, { wa_message_id: waId })
+  expect(await untilStatus('read')).toMatchObject({ read_at: expect.any(String) })
+  const types = (await listEvents())
+    .filter(({ data }) => data.message_id === sent.data.message_id)
+    .map(({ type }) => type)
+  expect(types).toEqual(['message.sent_from_phone'])
+})
+
+it('what happened on the phone while the worker was away has its receipts and is read', async () => {
+  await system.devnet.stop('worker-1')
+  const texts = Array.from({ length: 5 }, (_, at) => `Meanwhile ${at}`)
+  const [written, received]: [string[], string[]] = [[], []]
+  for (const text of texts) {
+    written.push(await writeOnPhone({ text }))
+    received.push(await write(contact, sender, { text }))
+  }
+  await gateway.control(`/chats/${contact}/read`, { wa_message_id: written[0] })
+  for (const wa_message_id of received) await gateway.control(`/chats/${sender}/read`, { wa_message_id })
+  await system.devnet.start('worker-1')
+  for (const [at, waId] of written.entries()) {
+    const sent = await untilEvent('message.sent_from_phone', waId)
+    await gateway.untilStatus(sent.data.message_id, at === 0 ? 'read' : 'delivered')
+  }
+  for (const waId of received) await untilEvent('message.read_on_phone', waId)
 })
 
 describe('without PHONE_ACTIVITY', () => {
@@ -139,6 +176,8 @@ describe('without PHONE_ACTIVITY', () => {
     await write(quietSender, contact, { text: 'By hand' })
     await write(quietSender, contact, { edit: { wa_message_id: edited.wa_message_id, text: 'Second' } })
     await write(quietSender, contact, { delete: { wa_message_id: deleted.wa_message_id } })
+    await write(quietSender, contact, { reaction: { wa_message_id: received, emoji: '👍' } })
+    await write(quietSender, contact, { as: 'picture', view_once: true })
     await write(contact, quietSender, { text: 'After all of it' })
     const history = await untilReceived('After all of it')
     expect(history.map(({ source, message, read_at }) => [source, message, read_at])).toEqual([
@@ -148,7 +187,7 @@ describe('without PHONE_ACTIVITY', () => {
       [null, 'Read me', null],
     ])
     const events = (await quiet.gateway.get('events')).body.events as Event[]
-    const ofPhone = /sent_from_phone|read_on_phone|edited|deleted/
+    const ofPhone = /sent_from_phone|read_on_phone|edited|deleted|reaction/
     expect(events.filter(({ type }) => ofPhone.test(type))).toEqual([])
     expect(events.filter(({ type }) => type === 'message.received')).toHaveLength(2)
   })

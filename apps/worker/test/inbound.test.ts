@@ -18,7 +18,7 @@ test('a message of a group that cannot be decrypted is no longer waited for', as
     unstored: {
       add: (stanza) => void unstored.add(stanza),
       release: (stanza) => void unstored.delete(stanza),
-      hasRoom: () => true,
+      untilReleased: async () => undefined, hasRoom: () => true,
     },
     logger: makeLogger('test', 'silent'),
   })

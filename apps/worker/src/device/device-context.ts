@@ -9,6 +9,11 @@ import {
   recordOutcomes,
 } from '@wagate/db/queries/messages/message-outcomes'
 import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/messages/message-setbacks'
+import {
+  type PhoneReceipt,
+  type PhoneReceiptResult,
+  recordPhoneReceipts,
+} from '@wagate/db/queries/messages/phone-receipts'
 import type { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { OwnedShard } from '@wagate/db/queries/workers/shard-leases'
 import type { MediaStore } from '@wagate/media-store/media-store'
@@ -66,6 +71,7 @@ export type DeviceContext = {
     messageClaims: MessageClaims
     setbacks: Batch<SetbackNote, undefined>
     outcomes: NaturalBatch<MessageOutcome, OutcomeResult>
+    phoneReceipts: Batch<PhoneReceipt, PhoneReceiptResult>
     receivedWrites: ReceivedWrites
     learntContacts: Batch<LearntContact, OwnershipLost | undefined>
   }
@@ -162,5 +168,8 @@ function makeStatements({
         }),
       { itemsMax: batchItemsMax, deferMs: outcomeDeferMs },
     ),
+    phoneReceipts: makeStatementBatch((receipts) => recordPhoneReceipts(db, receipts), {
+      itemsMax: batchItemsMax,
+    }),
   }
 }

@@ -48,7 +48,11 @@ export function openDeviceSession(
   const { statements, media, publishEventHint } = context
   const device = { ...state, lease, sentRecipients, vault, contacts }
   const records = context.config.recordsPhoneActivity
-  const receipts = { outcomes: statements.outcomes, publishEventHint }
+  const receipts = {
+    outcomes: statements.outcomes,
+    phoneReceipts: records ? statements.phoneReceipts : undefined,
+    publishEventHint,
+  }
   const receiving = { ...context, receivedWrites: statements.receivedWrites, onMedia: media.arrivals.note }
 
   /** Baileys swallows errors while it handles a stanza. */
@@ -89,8 +93,8 @@ export function openDeviceSession(
         const result = await untilStored(() => completePairing(context, device, auth), lease, logger)
         logger.info({ result }, 'QR code scanned')
       },
-      async onReceipt(receipt, persist) {
-        await storeReceipt(receipts, device, receipt, persist).catch(reportLoss)
+      async onReceipt(receipt, persist, earlier) {
+        await storeReceipt(receipts, device, receipt, { persist, earlier }).catch(reportLoss)
         hooks.onReceipt(receipt)
       },
       async onPhoneRead(read, persist) {

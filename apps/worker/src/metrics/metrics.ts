@@ -50,7 +50,7 @@ export function makeMetrics() {
     receipts: counter('receipts_total', 'Receipts of recipients', ['kind']),
     unknownOutcomes: counter(
       'outcomes_unknown_total',
-      'Acknowledgements, receipts and failures whose message is not in the database',
+      'Acknowledgements and failures whose message is not in the database',
     ),
     received: counter('messages_received_total', 'Messages that came in'),
     receivedCleaned: counter(

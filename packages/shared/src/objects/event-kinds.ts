@@ -4,14 +4,7 @@ import { pauseModes } from '../sender-pause.ts'
 import { restrictionReasons, statusReasons, targetFaults, unlinkReasons } from '../statuses.ts'
 import { deviceData, type EventKind, messageData, recipientData, webhookData } from './event-data.ts'
 import { extensibleEnum } from './extensible-enum.ts'
-import {
-  changeFields,
-  editedText,
-  exampleChange,
-  ownChangeFields,
-  reaction,
-  voteOptions,
-} from './message-change.ts'
+import { changeFields, editedText, exampleChange, reaction, voteOptions } from './message-change.ts'
 
 const expiresAt = z.iso.datetime()
 const exampleEnd = '2026-01-31T13:00:00.000Z'
@@ -30,22 +23,22 @@ export const eventKinds: Record<EventType, EventKind> = {
   'message.canceled': messageData('A caller canceled the message before it left'),
   'message.received': messageData('A contact has sent a message to the sender'),
   'message.reaction': messageData(
-    'A contact has reacted to a message',
+    'A contact has reacted to a message, or the account itself has, on its phone',
     { ...changeFields, reaction },
     { ...exampleChange, reaction: '👍' },
   ),
   'message.edited': messageData(
     'A contact has replaced the text of its message, or the account that of its own, on its phone',
-    { ...ownChangeFields, text: editedText },
-    { ...exampleChange, from_me: false, by_me: false, text: 'At four, please.' },
+    { ...changeFields, text: editedText },
+    { ...exampleChange, from_me: false, text: 'At four, please.' },
   ),
   'message.deleted': messageData(
     'A contact has deleted its message for everyone, or the account its own, on its phone',
-    ownChangeFields,
-    { ...exampleChange, from_me: false, by_me: false },
+    changeFields,
+    { ...exampleChange, from_me: false },
   ),
   'message.poll_vote': messageData(
-    'A contact has voted in a poll',
+    'A contact has voted in a poll, or the account itself has, on its phone',
     { ...changeFields, options: voteOptions },
     { ...exampleChange, options: ['Monday'] },
   ),

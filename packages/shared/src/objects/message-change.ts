@@ -5,19 +5,21 @@ import type { EventType } from '../event-types.ts'
 /** What an event says of a reaction, an edit, a deletion or a vote, besides the message that it is about. */
 export const changeFields = {
   message_id: z.uuid().nullable().describe('null when the gateway does not know the message'),
-  number: z.string().nullable().describe('The contact that reacted, edited, deleted or voted'),
+  number: z
+    .string()
+    .nullable()
+    .describe('The contact that reacted, edited, deleted or voted, or in whose chat the account did'),
   lid: z.string().nullable().describe('Its LID, in digits'),
   wa_message_id: z.string().describe('ID at WhatsApp of the message that it is about'),
   from_me: z.boolean().describe('Whether the sender wrote that message'),
+  by_me: z
+    .boolean()
+    .describe(
+      'Whether the account itself did it, on its phone or on another linked device, and not the contact',
+    ),
 }
 
-/** Of an edit and a deletion, which the account itself can make on its phone. */
-export const ownChangeFields = {
-  ...changeFields,
-  by_me: z.boolean().describe('Whether the account has changed its own message, on its phone'),
-}
-
-export const reaction = z.string().nullable().describe('The emoji. null when the contact removed it')
+export const reaction = z.string().nullable().describe('The emoji. null when it was removed')
 export const editedText = z
   .string()
   .nullable()
@@ -37,6 +39,7 @@ export const exampleChange = {
   lid: null,
   wa_message_id: '3EB0280A488696CFC30D42',
   from_me: true,
+  by_me: false,
 }
 
 const storedChange = z.object({
@@ -73,7 +76,7 @@ export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> |
     lid: lidOf(contactJid),
     wa_message_id: target,
     from_me: fromMe,
-    ...((type === 'message.edited' || type === 'message.deleted') && { by_me: byMe === true }),
+    by_me: byMe === true,
     ...(reaction !== undefined && { reaction }),
     ...(text !== undefined && { text }),
     ...(unread && { text: null }),

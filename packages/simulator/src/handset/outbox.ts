@@ -10,6 +10,7 @@ import type { Device, Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { compose, type Written } from './compose.ts'
 import { stanzaTypeOf } from './compose-kind.ts'
+import { sendReceipt } from './inbox.ts'
 import { returnAddress } from './return-address.ts'
 import { encryptFor } from './signal.ts'
 
@@ -45,7 +46,6 @@ export async function sendFromHandset(
       read: false,
       ...kept,
     })
-    markSent(phone, id, 'delivered')
     noteChat(phone, recipient)
     for (const device of recipient.devices.values())
       await sendToDevice(network, phone, device, { id, plaintext, mediaType, stanzaType, unavailable })
@@ -62,7 +62,17 @@ export async function sendFromHandset(
       recipient: pnJid(to),
     })
   }
+  if (recipient !== phone) confirm(network, phone, recipient, id)
   return id
+}
+
+/** The phone of the recipient confirms to the account, so all companions of the sender learn it. */
+function confirm(network: Network, phone: Phone, recipient: Phone, id: string): void {
+  if (network.faults.strike('no_receipts', phone.number, recipient.number)) return
+  markSent(phone, id, 'delivered')
+  if (phone.devices.size === 0) return
+  const { from } = returnAddress(network, recipient, phone.number, 'pn')
+  for (const device of phone.devices.values()) sendReceipt(network, device, { from, id })
 }
 
 export type Outgoing = {

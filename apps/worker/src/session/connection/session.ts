@@ -28,7 +28,7 @@ export type SessionHooks = LinkingHooks & {
   /** WhatsApp says whether the sender may write to new contacts. */
   onRestrictions(restrictions: Restrictions): void
   /** Resolves when the receipt is stored. Only then is it acknowledged to WhatsApp. */
-  onReceipt(receipt: Receipt, persist: Persist): Promise<void>
+  onReceipt(receipt: Receipt, persist: Persist, earlier: Promise<unknown>): Promise<void>
   /** Resolves when it is stored that messages were read on the phone. */
   onPhoneRead(read: PhoneRead, persist: Persist): Promise<void>
   /** Resolves when the message is stored. Only then is it acknowledged to WhatsApp. */

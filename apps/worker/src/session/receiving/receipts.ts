@@ -1,5 +1,6 @@
 import type { MessageOutcome, OutcomeResult } from '@wagate/db/queries/messages/message-outcomes'
 import type { PhoneRead } from '@wagate/db/queries/messages/phone-reads'
+import type { PhoneReceipt, PhoneReceiptResult } from '@wagate/db/queries/messages/phone-receipts'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { NaturalBatch } from '@wagate/runtime/natural-batch'
 import { messageIdOf } from '@wagate/shared/ids'
@@ -26,8 +27,9 @@ export type Receipt = {
   saidBy: { jid: string; otherJid: string | null }
 }
 
+/** `earlier` resolves when the messages that arrived before are stored, which it may be about. */
 type Hooks = {
-  onReceipt(receipt: Receipt, persist: Persist): Promise<void>
+  onReceipt(receipt: Receipt, persist: Persist, earlier: Promise<unknown>): Promise<void>
   onPhoneRead(read: PhoneRead, persist: Persist): Promise<void>
 }
 
@@ -43,17 +45,19 @@ export function storeReceiptsFirst(
 ): void {
   let passed: Promise<unknown> = Promise.resolve()
   intercept(sock.ws, 'CB:receipt', (node, passOn) => {
+    const earlier = unstored.untilReleased()
     unstored.add(node)
-    const stored = storeReceipt(node)
+    const stored = storeReceipt(node, earlier)
     passed = Promise.allSettled([stored, passed]).then(([{ status }]) => {
       unstored.release(node)
       if (status === 'fulfilled') void passOn()
     })
   })
 
-  async function storeReceipt(node: BinaryNode): Promise<void> {
+  async function storeReceipt(node: BinaryNode, earlier: Promise<unknown>): Promise<void> {
     const chat = chatReadOnPhone(sock, node.attrs)
     if (chat) {
+      await earlier
       const at = receiptTime(node.attrs).toISOString()
       return hooks.onPhoneRead(
         { waIds: receiptIds(node).map(cleanId), at, ...(await contactOf(sock, chat)) },
@@ -63,7 +67,8 @@ export function storeReceiptsFirst(
     const kind = receiptKind(node.attrs)
     if (!kind) return
     const saidBy = await addressesOf(sock, node.attrs)
-    await hooks.onReceipt({ kind, waIds: receiptIds(node), at: receiptTime(node.attrs), saidBy }, persist)
+    const receipt = { kind, waIds: receiptIds(node), at: receiptTime(node.attrs), saidBy }
+    await hooks.onReceipt(receipt, persist, earlier)
   }
 }
 
@@ -129,6 +134,8 @@ function receiptIds(node: BinaryNode): string[] {
 
 type Context = {
   outcomes: Pick<NaturalBatch<MessageOutcome, OutcomeResult>, 'addDeferred'>
+  /** Undefined when what the owner does on the phone is left out. */
+  phoneReceipts: Pick<NaturalBatch<PhoneReceipt, PhoneReceiptResult>, 'add'> | undefined
   publishEventHint(accountId: number): void
 }
 
@@ -141,20 +148,38 @@ type Device = {
   sentRecipients: { find(waId: string): string | undefined }
 }
 
-/** Resolves when the receipt is stored. Throws OwnershipLost. Ids of messages that this device did not send are ignored. */
+/**
+ * Resolves when the receipt is stored. Throws OwnershipLost. A message that this device did not send may be one that was
+ * written on the phone.
+ */
 export async function storeReceipt(
-  { outcomes, publishEventHint }: Context,
+  { outcomes, phoneReceipts, publishEventHint }: Context,
   { id: deviceId, accountId, sender, lease, sentRecipients }: Device,
   { kind, waIds, at, saidBy }: Receipt,
-  persist: Persist,
+  { persist, earlier }: { persist: Persist; earlier: Promise<unknown> },
 ): Promise<void> {
   const outcome = { fence: lease, deviceId, status: kind, at: at.toISOString(), saidBy }
-  const rows = waIds.flatMap((waId): MessageOutcome[] => {
+
+  /** Returns whether a message of the gateway has it. */
+  async function storeOutcome(waId: string): Promise<boolean> {
     const messageId = messageIdOf(waId, sender)
-    return messageId ? [{ ...outcome, messageId, recipientJid: sentRecipients.find(waId) ?? null }] : []
-  })
-  const results = await Promise.all(rows.map((row) => persist(() => outcomes.addDeferred(row))))
-  const lost = results.find((result) => result instanceof OwnershipLost)
-  if (lost) throw lost
-  if (rows.length > 0) publishEventHint(accountId)
+    if (!messageId) return false
+    const row = { ...outcome, messageId, recipientJid: sentRecipients.find(waId) ?? null }
+    return withOwner(await persist(() => outcomes.addDeferred(row))) !== 'unknown'
+  }
+
+  const areOutcomes = await Promise.all(waIds.map(storeOutcome))
+  const others = waIds.filter((_, index) => !areOutcomes[index])
+  if (phoneReceipts && others.length > 0) {
+    await earlier
+    const rows = others.map((waId) => ({ ...outcome, waId: cleanId(waId) }))
+    const results = await Promise.all(rows.map((row) => persist(() => phoneReceipts.add(row))))
+    results.map(withOwner)
+  }
+  if (others.length < waIds.length) publishEventHint(accountId)
+}
+
+function withOwner<Result>(result: Result | OwnershipLost): Result {
+  if (result instanceof OwnershipLost) throw result
+  return result
 }

@@ -42,7 +42,7 @@ type ReceivedMessage = ReceivedSource &
     unavailable?: UnavailableReason | null
   }
 
-/** What a contact does with another message of the chat. */
+/** What a contact, or the account elsewhere, does with another message of the chat. */
 type ReceivedChange = ReceivedSource &
   StanzaFacts &
   Cleaned & { kind: MessageChangeKind; target: string; fromMe: boolean; text: string | null } & {
@@ -158,30 +158,32 @@ function readChange(content: proto.IMessage, cleaner: Cleaner, isOwn: boolean): 
   const { reactionMessage: reaction, pollUpdateMessage: vote, protocolMessage: protocol } = content
   // What could be decrypted is another message by now.
   const { secretEncryptedMessage: sealed } = content
-  if (sealed) return unread(ofAuthor(isOwn, about('edited', sealed.targetMessageKey, null)))
-  if (protocol?.type === REVOKE) return ofAuthor(isOwn, about('deleted', protocol.key, null))
-  if (!isOwn && reaction)
-    return about('reaction', reaction.key, cleaner.optional(reaction.text, reactionCharsMax))
-  if (!isOwn && vote) return about('poll_vote', vote.pollCreationMessageKey, null)
+  if (sealed) return unread(ofAuthor(isOwn, about('edited', sealed.targetMessageKey, isOwn)))
+  if (protocol?.type === REVOKE) return ofAuthor(isOwn, about('deleted', protocol.key, isOwn))
+  if (reaction)
+    return about('reaction', reaction.key, isOwn, cleaner.optional(reaction.text, reactionCharsMax))
+  if (vote) return about('poll_vote', vote.pollCreationMessageKey, isOwn)
   if (protocol?.type !== MESSAGE_EDIT) return undefined
   const edited = protocol.editedMessage && unwrap(protocol.editedMessage)
   const text = edited && readKind(edited, cleaner)?.text
-  return ofAuthor(isOwn, about('edited', protocol.key, cleaner.body(text)))
+  return ofAuthor(isOwn, about('edited', protocol.key, isOwn, cleaner.body(text)))
 }
 
 function about(
   kind: MessageChangeKind,
   key: proto.IMessageKey | null | undefined,
-  text: string | null,
+  isOwn: boolean,
+  text: string | null = null,
 ): Change | undefined {
   // The key is that of the phone that sends it, to which its own messages are its own.
-  return key?.id ? { kind, target: cleanId(key.id), fromMe: !key.fromMe, text } : undefined
+  return key?.id
+    ? { kind, target: cleanId(key.id), fromMe: isOwn === (key.fromMe ?? false), text }
+    : undefined
 }
 
 const unread = (change: Change | undefined): Change | undefined => change && { ...change, isUnread: true }
 
-/** Contacts, and the account itself, edit and delete only what they have written. A key is that of the phone that sends it. */
+/** Contacts, and the account itself, edit and delete only what they have written. */
 function ofAuthor(isOwn: boolean, change: Change | undefined): Change | undefined {
-  if (!change || change.fromMe) return undefined
-  return isOwn ? { ...change, fromMe: true } : change
+  return change?.fromMe === isOwn ? change : undefined
 }

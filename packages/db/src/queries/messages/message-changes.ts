@@ -14,7 +14,7 @@ import {
 
 export type MessageChangeKind = 'reaction' | 'edited' | 'deleted' | 'poll_vote'
 
-/** What a contact does with a message of its chat with the sender. */
+/** What a contact, or the account itself elsewhere, does with a message of their chat. */
 export type MessageChange = {
   fence: Fence
   accountId: number

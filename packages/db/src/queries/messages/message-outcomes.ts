@@ -26,14 +26,15 @@ export type MessageOutcome = {
   saidBy?: { jid: string; otherJid: string | null }
 }
 
-export type OutcomeResult = 'recorded' | 'unchanged' | OwnershipLost
+/** `unknown`: a receipt for a message that the gateway has not sent. */
+export type OutcomeResult = 'recorded' | 'unchanged' | 'unknown' | OwnershipLost
 
 /**
  * Records what became of messages, in one statement. A status only moves forward: a late `sent` does not replace `read`.
  * A receipt may replace `failed`, because the recipient knows better, and `sent` a failure that was decided while the message
  * was in flight. Returns an error for each outcome whose owner had lost its shard; it was not recorded. `unchanged`: the
- * message has another status that excludes this one. Outcomes of no known message go to `onUnknown`, after a second search
- * for a message that is older than its WhatsApp id suggests.
+ * message has another status that excludes this one. Outcomes of no known message, except receipts, go to `onUnknown`, after a
+ * second search for a message that is older than its WhatsApp id suggests.
  */
 export async function recordOutcomes(
   db: Database,
@@ -41,16 +42,20 @@ export async function recordOutcomes(
   onUnknown: (unknown: MessageOutcome[]) => void = () => undefined,
 ): Promise<OutcomeResult[]> {
   const { validLeases, recorded, unknown } = await recordKnown(db, outcomes)
+  const missing = new Set<string>()
   if (unknown.length > 0) {
     const older = unknown.map((outcome) => ({ ...outcome, messageId: earlierMessageId(outcome.messageId) }))
     const again = await recordKnown(db, older)
     for (const { messageId } of unknown) {
       if (again.recorded.has(earlierMessageId(messageId))) recorded.add(messageId)
     }
-    if (again.unknown.length > 0) onUnknown(again.unknown)
+    for (const { messageId } of again.unknown) missing.add(messageId)
+    const acknowledged = again.unknown.filter(({ saidBy }) => !saidBy)
+    if (acknowledged.length > 0) onUnknown(acknowledged)
   }
-  return outcomes.map(({ fence, messageId }) => {
+  return outcomes.map(({ fence, messageId, saidBy }) => {
     if (!validLeases.has(leaseKey(fence))) return new OwnershipLost(fence)
+    if (saidBy && missing.has(earlierMessageId(messageId))) return 'unknown'
     return recorded.has(messageId) ? 'recorded' : 'unchanged'
   })
 }

@@ -233,4 +233,25 @@ export const receivingMutants: Mutant[] = [
       title: 'what happened on the phone while the worker was away has its receipts and is read',
     },
   },
+  {
+    name: 'a message that could not be decrypted is not noted',
+    file: 'apps/worker/src/session/receiving/undecryptable.ts',
+    text: '      wait(note, waitMs)\n      await writes.add(undefined)',
+    replacement: '      wait(note, waitMs)',
+    test: {
+      file: 'system-tests/killed-amid-retries.test.ts',
+      title:
+        'a message that could not be decrypted leaves a trace when its worker is killed and nothing comes again',
+    },
+  },
+  {
+    name: 'a message that was decrypted in another session is reported as well',
+    file: 'apps/worker/src/session/receiving/undecryptable.ts',
+    text: '      reported.delete(waId)\n      forget(waId)',
+    replacement: '      reported.delete(waId)',
+    test: {
+      file: 'apps/worker/test/undecryptable.test.ts',
+      title: 'after the end of a session the next one reports what is due, and takes what arrives meanwhile',
+    },
+  },
 ]

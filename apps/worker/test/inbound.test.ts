@@ -15,10 +15,12 @@ test('a message of a group that cannot be decrypted is no longer waited for', as
     isStored: async () => false,
     findNumber: async () => null,
     secrets: {} as MessageSecrets,
+    notes: { read: async () => undefined, write: async () => undefined },
     unstored: {
       add: (stanza) => void unstored.add(stanza),
       release: (stanza) => void unstored.delete(stanza),
-      untilReleased: async () => undefined, hasRoom: () => true,
+      untilReleased: async () => undefined,
+      hasRoom: () => true,
     },
     logger: makeLogger('test', 'silent'),
   })

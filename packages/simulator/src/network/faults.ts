@@ -30,6 +30,7 @@ export const faultKinds = [
   'key_limit',
   'lookup_limit',
   'no_receipts',
+  'no_resends',
   'ack_required',
   'offline_parts',
   'pair_code_error',

@@ -80,6 +80,7 @@ async function resend(network: Network, phone: Phone, device: Device, receipt: N
   const { plaintext, media, type } = phone.chat.sent.get(id) ?? {}
   const isOwn = device.phone === phone
   if (!plaintext || isOwn) return
+  if (network.faults.strike('no_resends', phone.number, device.phone.number)) return
   network.counters.retries += 1
   adoptKeys(device, receipt)
   await renewSession(phone, device)

@@ -11,6 +11,7 @@ import { askForAllOffline } from '../receiving/offline-queue.ts'
 import { findAddresses, findPhoneJid, type Receipt, storeReceiptsFirst } from '../receiving/receipts.ts'
 import type { Received } from '../receiving/received.ts'
 import type { ReceivedSource } from '../receiving/received-source.ts'
+import { makeNoteStore } from '../receiving/undecryptable.ts'
 import { makeUnstoredStanzas } from '../receiving/unstored-stanzas.ts'
 import { type Outcome, onAcknowledgements } from '../sending/outcomes.ts'
 import { keepAlive } from './keep-alive.ts'
@@ -87,6 +88,7 @@ export function openSession(options: SessionOptions, hooks: SessionHooks): Sessi
       persist,
       findAddresses: (key) => findAddresses(sock, key),
     }),
+    notes: makeNoteStore(auth, persist),
     unstored,
     logger,
   })

@@ -15,6 +15,7 @@ import type { Received } from './received.ts'
 import { type ReceivedSource, readOwnSource, readSource } from './received-source.ts'
 import { makeStanzaStore, type StanzaStore } from './stanza-store.ts'
 import { unavailableReasonOf } from './unavailable.ts'
+import type { NoteStore } from './undecryptable.ts'
 import type { UnstoredStanzas } from './unstored-stanzas.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
@@ -27,6 +28,8 @@ export type InboundHooks = {
   /** The phone number behind a LID, if it is known. */
   findNumber(lid: string): Promise<string | null>
   secrets: MessageSecrets
+  /** Of messages that could not be decrypted. */
+  notes: NoteStore
   unstored: UnstoredStanzas
   logger: Logger
 }
@@ -80,8 +83,8 @@ export function makeInbound(hooks: InboundHooks): Inbound {
     const source = stanza && (readSource(stanza.key) ?? readOwnSource(stanza.key, stanza.writtenOn))
     if (source && (await isStored(source))) return succeed(ciphertext, emptyPlaintext)
     logger.debug({ err: error }, 'Decrypting a received message failed')
-    if (stanza) unstored.release(stanza.node)
-    if (stanza) stored.noteFailure(stanza)
+    // Before Baileys refuses it: WhatsApp does not deliver it again then.
+    if (stanza) await stored.noteFailure(stanza).finally(() => unstored.release(stanza.node))
     // Baileys answers these with a receipt in any case; it refuses all others, or asks for them again.
     if (stanza?.isPeer) acknowledge(stanza.node)
     throw error
@@ -90,6 +93,7 @@ export function makeInbound(hooks: InboundHooks): Inbound {
   return {
     attach(sock) {
       socket = sock
+      if (me()) stored.resume()
       let passed: Promise<unknown> = Promise.resolve()
       intercept(sock.ws, 'CB:message', (node, passOn) => {
         const { from } = node.attrs

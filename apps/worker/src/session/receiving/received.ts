@@ -111,7 +111,14 @@ export function readUnavailable(
   unavailable: UnavailableReason,
 ): Received | undefined {
   const source = readSource(key) ?? readOwnSource(key, writtenOn)
-  return source && { ...source, type: 'other', body: null, content: null, quoted: null, unavailable }
+  return source && withoutContent(source, unavailable)
+}
+
+export function withoutContent(
+  source: ReceivedSource & Partial<Cleaned>,
+  unavailable: UnavailableReason,
+): Received {
+  return { isCleaned: false, ...source, type: 'other', body: null, content: null, quoted: null, unavailable }
 }
 
 /** The message that this one quotes, as the contact tells it. */

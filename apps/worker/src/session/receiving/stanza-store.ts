@@ -2,22 +2,33 @@ import type { Logger } from '@wagate/runtime/logger'
 import type { UnavailableReason } from '@wagate/shared/unavailable'
 import { type BinaryNode, isLidUser } from 'baileys'
 import type { MessageStanza } from './message-stanza.ts'
-import { type Received, readUnavailable, type StanzaFacts } from './received.ts'
-import { readPushName, readTime, readUsername } from './received-source.ts'
-import { isLastTry, makeUndecryptable, triesOf } from './unavailable.ts'
+import { type Received, readUnavailable, type StanzaFacts, withoutContent } from './received.ts'
+import { cleanId, readPushName, readTime, readUsername } from './received-source.ts'
+import { isLastTry, triesOf } from './unavailable.ts'
+import { makeUndecryptable, type NoteStore } from './undecryptable.ts'
 
 type Hooks = {
   store(received: Received): Promise<void>
   /** The phone number behind a LID, if it is known. */
   findNumber(lid: string): Promise<string | null>
+  /** Of messages that could not be decrypted. */
+  notes: NoteStore
   logger: Logger
 }
 
 export type StanzaStore = ReturnType<typeof makeStanzaStore>
 
 /** What the stanzas of one socket bring, on its way to Postgres: with its number, the facts of its stanza, or without content. */
-export function makeStanzaStore({ store, findNumber, logger }: Hooks) {
-  const undecryptable = makeUndecryptable()
+export function makeStanzaStore({ store, findNumber, notes, logger }: Hooks) {
+  const undecryptable = makeUndecryptable({
+    store: notes,
+    async report({ failedAtMs: _, ...note }) {
+      const { username = null, pushName = null, writtenAt = null, ...source } = note
+      const received = await withNumber(withoutContent(source, 'undecryptable'))
+      await store({ ...received, username, pushName, writtenAt })
+    },
+    onError: (error) => logger.warn({ err: error }, 'Storing that a message cannot be decrypted failed'),
+  })
 
   async function withNumber(received: Received): Promise<Received> {
     const { number, contactJid } = received
@@ -37,23 +48,23 @@ export function makeStanzaStore({ store, findNumber, logger }: Hooks) {
     if (received) await storeAll(stanza, [received])
   }
 
-  function noteFailure(stanza: MessageStanza): void {
-    if (stanza.isPeer || stanza.isHidden || !readUnavailable(stanza.key, stanza.writtenOn, 'undecryptable'))
-      return
-    const report = () => {
-      // It is not acknowledged in any case, and the next connection may get it again.
-      storeUnavailable(stanza, 'undecryptable').catch((error: unknown) =>
-        logger.warn({ err: error }, 'Storing that a message cannot be decrypted failed'),
-      )
-    }
-    undecryptable.failed(stanza.key.id ?? '', report, isLastTry(stanza.node))
+  /** Resolves when it is noted, so that it may be refused. */
+  async function noteFailure({ key, node, isPeer, isHidden, writtenOn }: MessageStanza): Promise<void> {
+    const received = isPeer || isHidden ? undefined : readUnavailable(key, writtenOn, 'undecryptable')
+    if (!received) return
+    const { waId, number, contactJid } = received
+    const { isResent: _, ...facts } = factsOf(node)
+    const own = received.writtenOn && { writtenOn: received.writtenOn }
+    const note = { waId, number, contactJid, ...own, ...facts, failedAtMs: Date.now() }
+    await undecryptable.failed(note, isLastTry(node))
   }
 
   return {
     storeAll,
     storeUnavailable,
     noteFailure,
-    noteDecrypted: ({ key }: MessageStanza) => undecryptable.opened(key.id ?? ''),
+    noteDecrypted: ({ key }: MessageStanza) => undecryptable.opened(cleanId(key.id ?? '')),
+    resume: undecryptable.resume,
     close: undecryptable.close,
   }
 }

@@ -19,6 +19,9 @@ export const pollSecretType = 'poll-secret'
 /** The type of the secrets of texts and captions that their author may still edit. */
 export const textSecretType = 'text-secret'
 
+/** The type of the value that lists messages which could not be decrypted and were asked for again. */
+export const undecryptableType = 'undecryptable'
+
 export type AuthRead = { deviceId: number; type: string; ids: string[] }
 export type AuthValue = { id: string; value: Buffer }
 

@@ -232,4 +232,15 @@ export const webhookMutants: Mutant[] = [
       title: 'the body has the reference of the message',
     },
   },
+  {
+    name: 'a change of an unknown message overtakes the messages of its conversation',
+    file: 'apps/worker/src/webhooks/delivery-request.ts',
+    text: 'return names.length > 0 ? names.map',
+    replacement: 'return names.length < 0 ? names.map',
+    test: {
+      file: 'apps/worker/test/webhook-order.test.ts',
+      title:
+        'messages of the phone, of the gateway and changes of unknown messages of one conversation are one subject',
+    },
+  },
 ]

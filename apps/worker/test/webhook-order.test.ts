@@ -140,6 +140,20 @@ test.each(Object.entries(sameContact))('one conversation is one subject: %s', (_
   expect(areShared(subjectsOf(one), subjectsOf(other, 2))).toBe(false)
 })
 
+test('messages of the phone, of the gateway and changes of unknown messages of one conversation are one subject', () => {
+  const changed = (data: EventRow['data'], deviceId = 1) =>
+    makeRequest(eventsOf([deviceId]).map((event) => ({ ...event, data }))).subjects
+  const change = { waId: 'A1', number: '4915100000001', target: 'B2', fromMe: true, byMe: true }
+  const ofGateway = subjectsOf({ number: '4915100000001', contactJid: '77001@lid' })
+  const ofPhone = subjectsOf({ number: '', contactJid: '77001@lid' })
+  const others = [changed(change), changed({ ...change, number: '', contactJid: '77001@lid' }), ofPhone]
+  for (const subjects of others) expect(areShared(subjects, ofGateway)).toBe(true)
+  expect(areShared(changed(change, 2), ofGateway)).toBe(false)
+  expect(areShared(changed({ ...change, number: '4915100000002' }), ofGateway)).toBe(false)
+  expect([...changed(null)]).toEqual(['device 1'])
+  expect([...changed({ ...change, number: '' })]).toEqual(['device 1'])
+})
+
 test('other contacts are other subjects', () => {
   const contacts = [
     { number: '5511985501000' },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { type EventRow, toEventObject } from '@wagate/shared/objects/event-object'
 import type { MediaLinker } from '@wagate/shared/objects/media-object'
+import { storedChange } from '@wagate/shared/objects/message-change'
 import type { MessageRow } from '@wagate/shared/objects/message-object'
 import { phoneForms } from '@wagate/shared/phone'
 
@@ -60,20 +61,25 @@ function requestIdOf(eventIds: string[]): string {
 }
 
 /** What must stay in order: the conversation of a sender with one recipient, or all that happens to a device. */
-function subjectsOf({ message, messageId, deviceId }: EventRow): string[] {
+function subjectsOf({ message, messageId, deviceId, data }: EventRow): string[] {
   if (message) return namesOf(message).map((name) => `${message.deviceId} ${name}`)
-  return [messageId ?? `device ${deviceId}`]
+  const names = namesOf(changedBy(data))
+  return names.length > 0 ? names.map((name) => `${deviceId} ${name}`) : [messageId ?? `device ${deviceId}`]
 }
+
+/** The contact in whose chat an unknown message was changed: the event has it, in place of the message. */
+function changedBy(data: EventRow['data']): Contact {
+  const change = storedChange.safeParse(data).data
+  return { number: change?.number ?? null, contactJid: change?.contactJid ?? null, contact: null }
+}
+
+type Contact = Pick<MessageRow, 'number' | 'contactJid' | 'contact'>
 
 /**
  * Of a contact: WhatsApp may know its number in two forms, and a LID before the number. Messages of the same contact have one
  * of them in common, as far as the messages tell.
  */
-function namesOf({
-  number,
-  contactJid,
-  contact,
-}: Pick<MessageRow, 'number' | 'contactJid' | 'contact'>): string[] {
+function namesOf({ number, contactJid, contact }: Contact): string[] {
   const [user = '', server] = contactJid?.split('@') ?? []
   const numbers = [number, server === phoneServer ? user : '']
   const names = numbers.flatMap((digits) => (digits ? phoneForms(digits) : []))

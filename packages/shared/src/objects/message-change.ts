@@ -42,7 +42,7 @@ export const exampleChange = {
   by_me: false,
 }
 
-const storedChange = z.object({
+export const storedChange = z.object({
   waId: z.string(),
   number: z.string(),
   contactJid: z.string().optional(),

@@ -5,8 +5,8 @@ import { insertAccount } from '../src/queries/accounts/accounts.ts'
 type AccountDatabase = { db: Database; url: string; accountId: number; drop(): Promise<void> }
 
 /** Opens a new database with one account that may have 1,000 devices. */
-export async function openAccountDatabase({ poolSize = 4 } = {}): Promise<AccountDatabase> {
-  const database = await createTestDatabase()
+export async function openAccountDatabase({ poolSize = 4, isWeekly = false } = {}): Promise<AccountDatabase> {
+  const database = await createTestDatabase({ isWeekly })
   const db = openDatabase(database.url, { poolSize, applicationName: 'test', statementTimeoutMs: 5000 })
   const account = await insertAccount(db, {
     email: 'a@example.com',

@@ -14,7 +14,7 @@ let drop: () => Promise<void>
 let accountId = 1000
 
 beforeAll(async () => {
-  ;({ db, drop } = await openAccountDatabase())
+  ;({ db, drop } = await openAccountDatabase({ isWeekly: true }))
 })
 afterAll(() => drop())
 beforeEach(() => {

@@ -33,7 +33,7 @@ let device: OwnedDevice
 
 beforeAll(async () => {
   // One connection, which has all prepared statements.
-  const database = await openOwnedDevices({ poolSize: 1 })
+  const database = await openOwnedDevices({ poolSize: 1, isWeekly: true })
   ;({ db, accountId, drop } = database)
   device = await database.addLinkedDevice()
   // The statistics are those of a time when hardly any message waited.

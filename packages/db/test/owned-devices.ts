@@ -11,7 +11,7 @@ import { openAccountDatabase } from './account-database.ts'
 export type OwnedDevice = { deviceId: number; fence: Fence }
 
 /** A new database with one account, whose shards all belong to one worker. */
-export async function openOwnedDevices(options: { poolSize?: number } = {}) {
+export async function openOwnedDevices(options: { poolSize?: number; isWeekly?: boolean } = {}) {
   const { db, url, accountId, drop } = await openAccountDatabase(options)
   const id = randomUUID()
   await registerWorker(db, { id, name: id, capacity: 1000, leaseTtlMs: 60_000 })

@@ -7,13 +7,14 @@ import {
   countPartitionWeeksAhead,
   dropOldPartitions,
   ensurePartitions,
+  listPartitions as listPartitionsOfBoth,
 } from '../src/queries/statements/partitions.ts'
 
 let test: Awaited<ReturnType<typeof createTestDatabase>>
 let db: Database
 
 beforeEach(async () => {
-  test = await createTestDatabase()
+  test = await createTestDatabase({ isWeekly: true })
   db = openDatabase(test.url, { poolSize: 4, applicationName: 'test', statementTimeoutMs: 1500 })
 })
 afterEach(async () => {
@@ -71,6 +72,31 @@ describe('creating partitions ahead', () => {
     await ensurePartitions(db.$client)
     expect(await listPartitions()).toEqual(before)
     expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
+  })
+
+  it('takes the weeks of a longer partition for existing ones, and none of the other table', async () => {
+    const joined = await createTestDatabase()
+    const longer = openDatabase(joined.url, {
+      poolSize: 1,
+      applicationName: 'test',
+      statementTimeoutMs: 1500,
+    })
+    try {
+      const ofBoth = async () => (await listPartitionsOfBoth(longer.$client)).map(({ name }) => name)
+      const before = await ofBoth()
+      expect(await countPartitionWeeksAhead(longer.$client)).toBe(8)
+      await ensurePartitions(longer.$client)
+      expect(await ofBoth()).toEqual(before)
+      await longer.$client.unsafe(`DROP TABLE ${before.findLast((name) => name.startsWith('events_'))}`)
+      expect(await countPartitionWeeksAhead(longer.$client)).toBe(0)
+      await ensurePartitions(longer.$client)
+      const isOfMessages = (name: string) => name.startsWith('messages_')
+      expect((await ofBoth()).filter(isOfMessages)).toEqual(before.filter(isOfMessages))
+      expect(await countPartitionWeeksAhead(longer.$client)).toBe(8)
+    } finally {
+      await closeDatabase(longer)
+      await joined.drop()
+    }
   })
 
   it('counts -1 weeks when no message can be stored now', async () => {

@@ -31,7 +31,7 @@ let fence: Fence
 let deviceId = 0
 
 beforeAll(async () => {
-  database = await createTestDatabase()
+  database = await createTestDatabase({ isWeekly: true })
   db = openDatabase(database.url, { poolSize: 4, applicationName: 'test', statementTimeoutMs: 20_000 })
   await db.$client`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@example.com', '', 'USER', 9)`
 })

@@ -31,8 +31,8 @@ let drop: () => Promise<void>
 let device: OwnedDevice
 
 beforeAll(async () => {
-  // One connection, which has all prepared statements.
-  const database = await openOwnedDevices({ poolSize: 1 })
+  // One connection, which has all prepared statements. The partitions of a gateway, for which Postgres plans.
+  const database = await openOwnedDevices({ poolSize: 1, isWeekly: true })
   ;({ db, accountId, drop } = database)
   device = await database.addLinkedDevice()
   latest = { sent: makeMessageId('1'), received: makeMessageId('1') }

@@ -25,19 +25,25 @@ const dropMark = 'wagate: detached, to be dropped'
 
 /**
  * Creates missing weekly partitions, from last week (clocks differ) to 8 weeks ahead, the nearest first and each in its own
- * transaction. Tries all of them before it throws.
+ * transaction. A week within a longer partition is not missing. Tries all of them before it throws.
  */
 export async function ensurePartitions(sql: postgres.Sql): Promise<void> {
   const thisWeek = Math.floor((await readClockMs(sql)) / weekMs)
-  const existing = new Set((await listPartitions(sql)).map(({ name }) => name))
+  const partitions = await listPartitions(sql)
   const errors: unknown[] = []
   for (let week = thisWeek - 1; week <= thisWeek + weeksAhead; week++) {
-    const from = new Date(week * weekMs).toISOString()
-    const to = new Date((week + 1) * weekMs).toISOString()
+    const startsAtMs = week * weekMs
+    const endsAtMs = startsAtMs + weekMs
+    const from = new Date(startsAtMs).toISOString()
+    const to = new Date(endsAtMs).toISOString()
     for (const table of tables) {
       const name = `${table}_${from.slice(0, 10).replaceAll('-', '')}`
-      if (!existing.has(name))
-        await createPartition(sql, table, { name, from, to }).catch((error) => errors.push(error))
+      const isThere = partitions.some(
+        (one) =>
+          one.name === name ||
+          (one.table === table && !one.isPending && one.startsAtMs <= startsAtMs && one.endsAtMs >= endsAtMs),
+      )
+      if (!isThere) await createPartition(sql, table, { name, from, to }).catch((error) => errors.push(error))
     }
   }
   if (errors.length > 0) {

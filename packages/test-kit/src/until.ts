@@ -5,7 +5,7 @@ type Find<Fact> = () => Promise<Fact | undefined | false> | Fact | undefined | f
 
 const usual: Options = { withinMs: 20_000, everyMs: 25 }
 /** Asking costs the processes that are waited for CPU time, so what takes longer is asked for less often. */
-const growth = { factor: 1.2, mostMs: 200 }
+const growth = { factor: 1.6, mostMs: 200 }
 
 /**
  * Calls `find` repeatedly until it finds something: every `everyMs`, without options at growing intervals. `what` names the

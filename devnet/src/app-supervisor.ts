@@ -108,6 +108,9 @@ function problemReporter(name: string, report: (text: string) => void): (line: s
 
 function problemIn(line: string): string | undefined {
   if (!line.startsWith('{')) return undefined
+  // With LOG_LEVEL=debug, parsing all lines costs more than all else that the launcher does.
+  const [, level] = /^\{"level":(\d+),/.exec(line) ?? []
+  if (level !== undefined && Number(level) < errorLevel) return undefined
   try {
     const { level, msg, err } = JSON.parse(line)
     if (!(level >= errorLevel)) return undefined

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AppProcess } from './app-process.ts'
 
@@ -49,20 +49,14 @@ export function lastLines(app: AppProcess, count = 12): string {
 
 function readFrom(file: string, offset: number): { text: string; end: number } {
   // The supervisor of the servers deletes a temporary folder when they stop, and when they cannot start.
-  if (!existsSync(file)) return { text: '', end: offset }
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size <= offset) return { text: '', end: offset }
   const handle = openSync(file, 'r')
-  const chunks: Buffer[] = []
-  let end = offset
   try {
-    for (;;) {
-      const chunk = Buffer.alloc(65_536)
-      const length = readSync(handle, chunk, 0, chunk.length, end)
-      if (length === 0) break
-      chunks.push(chunk.subarray(0, length))
-      end += length
-    }
+    const bytes = Buffer.alloc(size - offset)
+    const length = readSync(handle, bytes, 0, bytes.length, offset)
+    return { text: bytes.toString('utf8', 0, length), end: offset + length }
   } finally {
     closeSync(handle)
   }
-  return { text: Buffer.concat(chunks).toString('utf8'), end }
 }

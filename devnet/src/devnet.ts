@@ -79,6 +79,7 @@ async function bringUp(
     apiPort,
     smtpPort,
     compiledIn: options.compiledIn,
+    nodeOptions: options.nodeOptions ?? [],
     environment: options.environment ?? (() => ({})),
     proxyFor: options.proxyFor ?? (async (_name, url) => url),
   }
@@ -182,10 +183,10 @@ async function startSimulator(
     '--simulator-port',
   )
   const ports = { controlPort, port: await freePort(), smtpPort }
-  const environment = options.environment ?? (() => ({}))
+  const { environment = () => ({}), compiledIn, nodeOptions = [] } = options
   const start = () =>
     waitForLine(
-      apps.start(describeSimulator({ dataFolder, environment, compiledIn: options.compiledIn }, ports)),
+      apps.start(describeSimulator({ dataFolder, environment, compiledIn, nodeOptions }, ports)),
       parseSimulatorFacts,
     )
   const facts = await start()

@@ -11,6 +11,7 @@ const settings: AppSettings = {
   network: 'simulator',
   apiPort: 1,
   compiledIn: '',
+  nodeOptions: [],
   environment: () => ({}),
   proxyFor: async (_name, url) => url,
 }

@@ -58,16 +58,16 @@ test('a message without its content is not received yet, and its content takes i
 test('a message of the phone without its content gets it as well', async () => {
   const first = withoutContent({ writtenOn: 'phone' })
   await insertReceivedMessages(owned.db, [first])
-  expect(await isReceived(owned.db, device.deviceId, first)).toBe(false)
-  expect(await findUnavailable(owned.db, device.deviceId, first)).toBe(first.id)
+  expect(await isReceived(owned.db, owned.device.deviceId, first)).toBe(false)
+  expect(await findUnavailable(owned.db, owned.device.deviceId, first)).toBe(first.id)
   const { writtenOn: _, ...ofContact } = first
-  expect(await findUnavailable(owned.db, device.deviceId, ofContact)).toBeUndefined()
+  expect(await findUnavailable(owned.db, owned.device.deviceId, ofContact)).toBeUndefined()
   const content = received({ ...first, type: 'text', body: 'Seen', unavailable: null, isReplacement: true })
   await insertReceivedMessages(owned.db, [content])
   expect(await findMessage(owned.db, owned.accountId, first.id)).toMatchObject({
     ...{ direction: 'out', source: 'phone', status: 'sent', body: 'Seen', unavailable: null },
   })
-  expect(await isReceived(owned.db, device.deviceId, first)).toBe(true)
+  expect(await isReceived(owned.db, owned.device.deviceId, first)).toBe(true)
   expect([await countRows(first.waId), await countEvents(first.id)]).toEqual([1, 2])
 })
 

@@ -70,7 +70,7 @@ function subjectsOf({ message, messageId, deviceId, data }: EventRow): string[] 
 /** The contact in whose chat an unknown message was changed: the event has it, in place of the message. */
 function changedBy(data: EventRow['data']): Contact {
   const change = storedChange.safeParse(data).data
-  return { number: change?.number ?? null, contactJid: change?.contactJid ?? null, contact: null }
+  return { number: change?.number ?? '', contactJid: change?.contactJid ?? null, contact: null }
 }
 
 type Contact = Pick<MessageRow, 'number' | 'contactJid' | 'contact'>

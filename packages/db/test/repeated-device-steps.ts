@@ -14,9 +14,15 @@ import { recordPhoneRead } from '../src/queries/messages/phone-reads.ts'
 import { endReadRequests, requestRead, requestReadOfChat } from '../src/queries/messages/read-requests.ts'
 import { writeKeyOf } from '../src/queries/statements/write-keys.ts'
 import { disableWebhook, recordRound } from '../src/queries/webhooks/webhook-rounds.ts'
-import { pick, type Step } from './repeated-steps.ts'
+import { pick, receivedId, type Step, type World } from './repeated-steps.ts'
 
 const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }
+
+/** The fourth variant of what a contact writes has a file. */
+const imageOf = (world: World, contact: number) => ({
+  accountId: world.accountId,
+  messageId: receivedId(world, 4, contact),
+})
 
 /** As `messageSteps`: writes of devices, of what is asked for, and of webhooks. */
 export const deviceSteps: Record<string, Step> = {
@@ -96,9 +102,9 @@ export const deviceSteps: Record<string, Step> = {
     (db) =>
       deleteOptOut(db, accountId, pick(contacts, contact)),
   requestRead:
-    ({ accountId, receivedIds }, { variant }) =>
+    (world, { variant, contact }) =>
     (db) =>
-      requestRead(db, accountId, pick(receivedIds, variant)),
+      requestRead(db, world.accountId, receivedId(world, variant, contact)),
   requestChat:
     ({ accountId, sender, contacts }, { contact }) =>
     (db) =>
@@ -109,20 +115,20 @@ export const deviceSteps: Record<string, Step> = {
     return (db) => recordPhoneRead(db, fence, deviceId, read)
   },
   endRead:
-    ({ fence, deviceId, receivedIds }, { variant }) =>
+    (world, { variant, contact }) =>
     (db) =>
-      endReadRequests(db, fence, deviceId, {
-        read: [pick(receivedIds, variant)],
-        dropped: [pick(receivedIds, variant + 1)],
+      endReadRequests(db, world.fence, world.deviceId, {
+        read: [receivedId(world, variant, contact)],
+        dropped: [receivedId(world, variant + 1, contact)],
       }),
   postponeMedia:
-    ({ fence, accountId, receivedIds }) =>
+    (world, { contact }) =>
     (db) =>
-      postponeMedia(db, fence, { accountId, messageId: pick(receivedIds, 4), attempts: 0 }, 60_000),
+      postponeMedia(db, world.fence, { ...imageOf(world, contact), attempts: 0 }, 60_000),
   loseMedia:
-    ({ fence, accountId, receivedIds }) =>
+    (world, { contact }) =>
     (db) =>
-      setMediaUnavailable(db, fence, { accountId, messageId: pick(receivedIds, 4) }, 'expired'),
+      setMediaUnavailable(db, world.fence, imageOf(world, contact), 'expired'),
   round({ lease }, { variant, turn }) {
     const attempt = { durationMs: 1, status: 500, error: null, answer: null, eventIds: ['evt_1'], attempt: 1 }
     const round = {

@@ -33,7 +33,7 @@ export type World = {
   contacts: string[]
   /** Sent ones, oldest first. */
   messages: { id: string; waId: string; createdAt: string }[]
-  /** Received ones, by their number. */
+  /** Received ones: see `receivedId`. */
   receivedIds: string[]
   isLinked: boolean
 }
@@ -47,13 +47,18 @@ export type Step = (world: World, draw: Draw) => Write
 
 export const pick = <Item>(items: readonly Item[], index: number) => items[index % items.length] as Item
 
+/** Each contact writes a message for each variant. */
+export const receivedId = ({ receivedIds }: World, variant: number, contact: number) =>
+  pick(receivedIds, (variant % variants) + (contact % 2) * variants)
+export const variants = 5
+
 function claimOf({ fence, messages, contacts }: World, { message }: Draw): Claim {
   const { id, createdAt } = pick(messages, message)
   return { fence, id, createdAt, recipientJid: `${pick(contacts, message)}@s.whatsapp.net`, setback: null }
 }
 
-function receivedOf({ fence, accountId, deviceId, sender, contacts, receivedIds }: World, draw: Draw) {
-  const { contact, variant } = draw
+function receivedOf(world: World, { contact, variant }: Draw) {
+  const { fence, accountId, deviceId, sender, contacts } = world
   const sealed = { state: 'pending', sealed: Buffer.from('key') } as const
   const file = {
     declaredMime: 'image/png',
@@ -64,7 +69,7 @@ function receivedOf({ fence, accountId, deviceId, sender, contacts, receivedIds 
   }
   return {
     fence,
-    id: pick(receivedIds, variant),
+    id: receivedId(world, variant, contact),
     accountId,
     deviceId,
     sender,

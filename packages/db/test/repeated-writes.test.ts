@@ -12,7 +12,7 @@ import { claimWebhooks, renewDispatcher } from '../src/queries/webhooks/webhook-
 import { insertWebhook } from '../src/queries/webhooks/webhooks.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 import { deviceSteps } from './repeated-device-steps.ts'
-import { type Draw, messageSteps, type World } from './repeated-steps.ts'
+import { type Draw, messageSteps, variants, type World } from './repeated-steps.ts'
 import { dumpTables, emptyTables } from './table-dump.ts'
 
 const steps = { ...messageSteps, ...deviceSteps }
@@ -42,7 +42,7 @@ async function openPlace(): Promise<Place> {
 const sender = '4915100000001'
 const contacts = ['5511955501000', '4915187654321']
 const ids = Array.from({ length: 3 }, () => makeMessageId(sender))
-const receivedIds = Array.from({ length: 5 }, () => makeMessageId(sender))
+const receivedIds = Array.from({ length: 2 * variants }, () => makeMessageId(sender))
 
 async function openWorld({ owned }: Place): Promise<World> {
   const { db, accountId } = owned
@@ -107,7 +107,7 @@ const draw = fc.record({
   mode: fc.constantFrom(...modes),
   message: fc.nat(2),
   contact: fc.nat(1),
-  variant: fc.nat(4),
+  variant: fc.nat(variants - 1),
 })
 
 async function check(history: (Omit<Draw, 'turn'> & { kind: string; mode: Mode })[]) {

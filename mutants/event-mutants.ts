@@ -52,6 +52,48 @@ export const eventMutants: Mutant[] = [
     },
   },
   {
+    name: 'a message whose content follows counts twice',
+    file: 'packages/db/src/queries/statements/event-rows.ts',
+    text: 'id IN (SELECT id FROM ${inserted}) AS is_counted',
+    replacement: 'true AS is_counted',
+    test: {
+      file: 'packages/db/test/message-counts.test.ts',
+      title: 'a received message counts once, also if it is delivered again or its content follows',
+    },
+  },
+  {
+    name: 'what happened earlier counts today',
+    file: 'packages/db/src/queries/statements/message-counts.ts',
+    text: 'least(at, now())',
+    replacement: 'now()',
+    test: {
+      file: 'packages/db/test/message-counts.test.ts',
+      title: 'what happens on different days counts on each of them, and not in the future',
+    },
+  },
+  {
+    name: 'messages that expire are not counted',
+    file: 'packages/db/src/queries/statements/event-rows.ts',
+    text: 'true AS is_counted\n    FROM ${failed}',
+    replacement: 'false AS is_counted\n    FROM ${failed}',
+    test: {
+      file: 'packages/db/test/message-model.test.ts',
+      title:
+        'the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners',
+    },
+  },
+  {
+    name: 'counts are locked in any order',
+    file: 'packages/db/src/queries/statements/message-counts.ts',
+    text: ' ORDER BY 1, 2, 3, 4',
+    replacement: ' ORDER BY random()',
+    test: {
+      file: 'packages/db/test/message-counts.test.ts',
+      title:
+        'concurrent statements about the same senders, in any order, lose no count and do not block each other',
+    },
+  },
+  {
     name: 'a clock that goes back unnoticed',
     file: epochs,
     text: 'is_steady AND earlier >= present.since AND (',

@@ -108,7 +108,7 @@ function knownOf({ table, name }: Column, rows: AccountRows): string | undefined
 function generate({ table, name, type }: Column): string {
   const known = values[`${table}.${name}`]
   if (known !== undefined) return known
-  if (type.startsWith('timestamp')) return 'now()'
+  if (type.startsWith('timestamp') || type === 'date') return 'now()'
   if (type === 'uuid') return 'gen_random_uuid()'
   if (type === 'boolean') return 'false'
   if (type === 'bytea') return `decode(md5(random()::text), 'hex')`

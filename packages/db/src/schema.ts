@@ -8,6 +8,7 @@ import * as idempotencyKeys from './schema/idempotency-keys.ts'
 import * as installation from './schema/installation.ts'
 import * as mailedLinks from './schema/mailed-links.ts'
 import * as media from './schema/media.ts'
+import * as messageCounts from './schema/message-counts.ts'
 import * as messages from './schema/messages.ts'
 import * as optOuts from './schema/opt-outs.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
@@ -32,6 +33,7 @@ export const schema = {
   ...installation,
   ...mailedLinks,
   ...media,
+  ...messageCounts,
   ...messages,
   ...optOuts,
   ...pairingLinks,

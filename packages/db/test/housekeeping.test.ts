@@ -9,6 +9,7 @@ import {
   deleteExpiredMailedLinks,
   deleteLostMediaParts,
   deleteOldAuditEntries,
+  deleteOldMessageCounts,
   deleteUnusedContacts,
   deleteUnusedMedia,
 } from '../src/queries/retention/housekeeping.ts'
@@ -81,6 +82,17 @@ describe('deletion of expired data', () => {
     expect(await deleteAll(() => deleteExpiredMailedLinks(db))).toEqual([2])
     const left = await db.$client`SELECT email FROM mailed_links ORDER BY email`
     expect(left.map(({ email }) => email)).toEqual(['3', '4'])
+  })
+
+  it('deletes a limited number of counts of messages at a time, after 400 days', async () => {
+    await db.$client`
+      INSERT INTO message_counts
+      SELECT (now() AT TIME ZONE 'UTC')::date - 399 - n % 3, 1, n::text, '', 1, 1, 1, 1, 1
+      FROM generate_series(0, 17999) AS n`
+    expect(await deleteAll(() => deleteOldMessageCounts(db))).toEqual([5000, 1000])
+    const left = await db.$client`
+      SELECT DISTINCT (now() AT TIME ZONE 'UTC')::date - day AS age FROM message_counts ORDER BY 1`
+    expect(left).toEqual([{ age: 399 }, { age: 400 }])
   })
 
   it('deletes parts of media that no running request can need', async () => {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import fc from 'fast-check'
-import { afterAll, beforeAll, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { insertAccount } from '../src/queries/accounts/accounts.ts'
 import { createDevice, findDevice } from '../src/queries/devices/devices.ts'
 import { claimShards } from '../src/queries/workers/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers/workers.ts'
+import { listCounts, listCountsOfEvents } from './message-counts.ts'
 import type { Model, Real } from './message-model.ts'
 import { steps } from './message-model-steps.ts'
 
@@ -68,6 +69,7 @@ test('the messages of a sender agree with a model of sends, schedules, cancellat
       const real = await begin()
       const model: Model = { isLinked: false, generation: 0, messages: [], received: 0 }
       await fc.asyncModelRun(() => ({ model, real }), commands)
+      expect(await listCounts(db, real.sender)).toEqual(await listCountsOfEvents(db, real.deviceId))
     })
   // A failure shows the seed with which it comes first.
   await Promise.all(

@@ -179,6 +179,7 @@ const otherWrites = {
     'event-rows',
     'joined-consents',
     'known-contacts',
+    'message-counts',
     'received-media-rows',
     'warm-up',
     'write-keys',

@@ -6,6 +6,7 @@ const tables = [
   'device_auth',
   'events',
   'idempotency_keys',
+  'message_counts',
   'messages',
   'new_contacts',
   'opt_outs',
@@ -41,11 +42,20 @@ const handedOut = [
 ]
 const handedOutIds = ['devices', 'events', 'webhooks', 'webhook_deliveries']
 
+/** A day may end between two histories. */
+const countsOfAllDays = `(
+  SELECT sender, error_code, sum(sent) AS sent, sum(delivered) AS delivered, sum(read) AS read,
+    sum(failed) AS failed, sum(received) AS received
+  FROM message_counts GROUP BY 1, 2)`
+
 /** What is stored, without when and without numbers that the database hands out. */
 export async function dumpTables({ $client: sql }: Database): Promise<string[]> {
   const rows = await sql.unsafe<{ table: string; row: Record<string, unknown> }[]>(
     tables
-      .map((table) => `SELECT '${table}' AS "table", to_jsonb(given) AS row FROM ${table} AS given`)
+      .map((table) => {
+        const source = table === 'message_counts' ? countsOfAllDays : table
+        return `SELECT '${table}' AS "table", to_jsonb(given) AS row FROM ${source} AS given`
+      })
       .join(' UNION ALL '),
   )
   return rows.map(({ table, row }) => `${table} ${describe(table, row)}`).sort()

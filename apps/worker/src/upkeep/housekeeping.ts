@@ -10,6 +10,7 @@ import {
   deleteFormerDevices,
   deleteLostMediaParts,
   deleteOldAuditEntries,
+  deleteOldMessageCounts,
   deleteOldNewContacts,
   deleteOldPairingLinks,
   deleteOldReadRequests,
@@ -92,6 +93,7 @@ export function startHousekeeping(
     await deleteAll('audit log', (after) => deleteOldAuditEntries(db, retentionDays, after))
     await deleteAll('media', (after) => deleteUnusedMedia(db, after))
     await deleteAll('parts of media', (after) => deleteLostMediaParts(db, after))
+    await deleteAll('message counts', () => deleteOldMessageCounts(db))
     await deleteAll('counted contacts', (after) => deleteOldNewContacts(db, after))
     await deleteAll('removed devices', () => deleteFormerDevices(db))
     await deleteAll('one-time links', (after) => deleteOldPairingLinks(db, after))

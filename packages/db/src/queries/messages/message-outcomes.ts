@@ -2,7 +2,7 @@ import { earlierMessageId, timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageErrorCode } from '@wagate/shared/message-errors'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
-import { insertOutcomeEvents } from '../statements/event-rows.ts'
+import { outcomeSteps } from '../statements/event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from '../statements/fence.ts'
 import { type Columns, rows } from '../statements/rows.ts'
 import { isAcceptedBy } from './accepted-moves.ts'
@@ -123,14 +123,14 @@ async function recordKnown(
           WHEN given.rank = 1 THEN ${isAcceptedBy(sql, 'acknowledge')}
           ELSE ${isAcceptedBy(sql, 'deliver')}
         END
-      RETURNING message.id, message.account_id, message.device_id,
-        given.rank = 0 AS has_failed,
+      RETURNING message.id, message.account_id, message.device_id, message.sender,
+        given.rank = 0 AS has_failed, message.error_code,
         message.sent_at, before.sent_at IS NULL AND message.sent_at IS NOT NULL AS is_sent,
         message.delivered_at, before.delivered_at IS NULL AND message.delivered_at IS NOT NULL AS is_delivered,
         message.read_at, before.read_at IS NULL AND message.read_at IS NOT NULL AS is_read,
         message.played_at, before.played_at IS NULL AND message.played_at IS NOT NULL AS is_played
     ),
-    announced AS (${insertOutcomeEvents(sql, 'recorded')})
+    ${outcomeSteps(sql, 'recorded')}
     SELECT ARRAY(SELECT shard || ' ' || epoch FROM valid) AS leases, ARRAY(SELECT id FROM recorded) AS recorded`
   const validLeases = new Set(answer?.leases)
   const recorded = new Set(answer?.recorded)

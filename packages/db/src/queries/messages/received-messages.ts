@@ -6,7 +6,7 @@ import type { Database } from '../../client.ts'
 import { type Consent, consentSteps } from '../contacts/consent-steps.ts'
 import { seenLids } from '../contacts/known-contacts.ts'
 import { insertReceivedMedia, mediaColumns, type NewReceivedMedia } from '../media/received-media-rows.ts'
-import { insertMessageEvents } from '../statements/event-rows.ts'
+import { insertMessageEvents, receivedSteps } from '../statements/event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, lostWrites, type OwnershipLost } from '../statements/fence.ts'
 import { type Columns, numberedRows } from '../statements/rows.ts'
 import { newWriteKeys } from '../statements/write-keys.ts'
@@ -86,6 +86,9 @@ export async function insertReceivedMessages(
     ? replaceUnavailable(sql)
     : noReplaced(sql)
   const consents = messages.some(({ consent }) => consent) ? consentSteps(sql) : sql``
+  const told = own
+    ? sql`announced AS (${insertMessageEvents(sql, 'message.sent_from_phone', 'stored', 'written_at')})`
+    : receivedSteps(sql, { stored: 'stored', inserted: 'inserted' })
   const hasMedia = messages.some(({ media }) => media !== undefined)
   const columns = hasMedia ? { ...rowColumns, ...mediaColumns } : rowColumns
   const valid = await sql<{ lease: string }[]>`
@@ -121,12 +124,12 @@ export async function insertReceivedMessages(
           AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}
         OFFSET 0)
       ORDER BY position
-      RETURNING id, account_id, device_id, written_at
+      RETURNING id, account_id, device_id, sender, written_at
     ),
     ${replaced},
     stored AS (SELECT * FROM inserted UNION ALL SELECT * FROM replaced),
     ${hasMedia ? sql`attached AS (${insertReceivedMedia(sql)}),` : sql``}
-    announced AS (${insertMessageEvents(sql, own ? 'message.sent_from_phone' : 'message.received', 'stored', 'written_at')})
+    ${told}
     ${consents}
     SELECT shard || ' ' || epoch AS lease FROM valid`
   return lostWrites(
@@ -147,7 +150,7 @@ function replaceUnavailable(sql: postgres.Sql) {
       WHERE given.is_replacement = 1 AND given.unavailable IS NULL AND known.id = given.id
         AND known.device_id = given.device_id AND known.unavailable IS NOT NULL
         AND known.created_at >= now() - ${redeliveryDays} * interval '1 day'
-      RETURNING known.id, known.account_id, known.device_id, known.written_at
+      RETURNING known.id, known.account_id, known.device_id, known.sender, known.written_at
     )`
 }
 

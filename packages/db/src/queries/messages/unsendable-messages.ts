@@ -3,7 +3,7 @@ import type { Database } from '../../client.ts'
 import { acceptedBy, type SweptCode } from '../../message-states.ts'
 import { isRecent } from '../devices/due-messages.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
-import { insertMessageEvents } from '../statements/event-rows.ts'
+import { failureSteps } from '../statements/event-rows.ts'
 import { type Fence, fenceOf, OwnershipLost } from '../statements/fence.ts'
 import { listOf, rows } from '../statements/rows.ts'
 import { withEntry } from './timeline-entries.ts'
@@ -93,9 +93,9 @@ async function failPage(
       FROM fence, page, devices AS device
       WHERE message.id = page.id AND message.created_at = page.created_at AND device.id = ${deviceId}
         AND message.is_waiting AND (${end.isOver})
-      RETURNING message.id, message.account_id, message.device_id
+      RETURNING message.id, message.account_id, message.device_id, message.sender, message.error_code
     ),
-    announced AS (${insertMessageEvents(sql, 'message.failed', 'failed')})
+    ${failureSteps(sql, 'failed')}
     SELECT EXISTS (SELECT FROM fence) AS "isOwner", (SELECT count(*)::int FROM failed) AS failed,
       (SELECT count(*)::int FROM page) AS rows, last.send_at::text AS "sendAt", last.seq::text AS seq
     FROM (SELECT) AS one LEFT JOIN (

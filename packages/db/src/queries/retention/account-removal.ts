@@ -68,6 +68,10 @@ const ofDevices: Owned = (sql, accountId) =>
   sql`device_id IN (SELECT id FROM devices WHERE account_id = ${accountId})`
 const ofWebhooks: Owned = (sql, accountId) =>
   sql`webhook_id IN (SELECT id FROM webhooks WHERE account_id = ${accountId})`
+/** Its index begins with the day. */
+const ofDays: Owned = (sql, accountId) => sql`
+  account_id = ${accountId} AND day = ANY (ARRAY(
+    SELECT generate_series(min(day), max(day), '1 day')::date FROM message_counts))`
 /** Also invitations, and links for a sign-up that came to nothing. */
 const toItsAddress: Owned = (sql, accountId) =>
   sql`(account_id = ${accountId} OR email = (SELECT email FROM accounts WHERE id = ${accountId}))`
@@ -102,6 +106,7 @@ export const deletionKinds: Kind[] = [
   kind('used_bytes', 'media_usage'),
   kind('messages', 'messages'),
   kind('events', 'events'),
+  kind('statistics', 'message_counts', ofDays),
   kind('opt_outs', 'opt_outs'),
   kind('opt_ins', 'opt_ins'),
   kind('contacts', 'contacts'),

@@ -63,6 +63,21 @@ export async function deleteFormerDevices(db: Database): Promise<DeletedBatch> {
   return { deleted: deleted.count, next: deleted.count < rowsMax ? undefined : beginning }
 }
 
+/** A year and a month: a month can be compared with the same one a year before. */
+const countedDays = 400
+
+export async function deleteOldMessageCounts(db: Database): Promise<DeletedBatch> {
+  const sql = db.$client
+  const deleted = await sql`
+    WITH turn AS MATERIALIZED (${tryLock(db)})
+    DELETE FROM message_counts WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM message_counts
+      WHERE (SELECT is_ours FROM turn) AND day < (now() AT TIME ZONE 'UTC')::date - ${countedDays}::int
+      ORDER BY day LIMIT ${rowsMax}
+      FOR UPDATE SKIP LOCKED))`
+  return { deleted: deleted.count, next: deleted.count < rowsMax ? undefined : beginning }
+}
+
 /** Kept for a day after they expire, so that a person who opens one late is told why it does not work. */
 export async function deleteOldPairingLinks(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client

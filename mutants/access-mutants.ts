@@ -25,6 +25,16 @@ export const accessMutants: Mutant[] = [
     },
   },
   {
+    name: 'messages of any account counted',
+    file: 'packages/db/src/queries/messages/statistics.ts',
+    text: 'AND account_id = ${accountId} ${ofSender}',
+    replacement: '${ofSender}',
+    test: {
+      file: 'apps/api/test/statistics.test.ts',
+      title: 'counts those of one sender, in either form of its number, and none of another account',
+    },
+  },
+  {
     name: 'devices of any account found',
     file: 'packages/db/src/queries/devices/devices.ts',
     text: 'and(eq(devices.accountId, accountId), isNull(devices.deletedAt))',

@@ -69,6 +69,26 @@ async function expectAllOnceInOrder(name: string, rounds: number): Promise<void>
   for (const texts of await receivedBy(name)) expect(texts).toEqual(expected)
 }
 
+type Statistics = {
+  totals: Record<string, number>
+  rows: { sender: string; sent: number; delivered: number }[]
+}
+
+/** Nothing is counted twice or left out, whichever worker recorded it. */
+async function expectCounted(messagesOfSender: number): Promise<void> {
+  const all = messagesOfSender * senders.length
+  const read = async () => (await gateway.call('statistics', { by: 'sender' })).body as Statistics
+  await until('all deliveries are counted', async () => (await read()).totals.delivered === all)
+  const { totals, rows } = await read()
+  expect(totals).toEqual({ sent: all, delivered: all, read: 0, failed: 0, received: 0 })
+  const ofEach = { sent: messagesOfSender, delivered: messagesOfSender }
+  expect(rows).toEqual(senders.map((sender) => expect.objectContaining({ sender, ...ofEach })))
+  const events = await system.database.$client`
+    SELECT count(*) FILTER (WHERE type = 2)::int AS sent, count(*) FILTER (WHERE type = 3)::int AS delivered
+    FROM events WHERE device_id IN (SELECT id FROM devices WHERE sender = ANY (${senders}))`
+  expect(events).toEqual([{ sent: all, delivered: all }])
+}
+
 describe('the senders of a worker', () => {
   it('go on with another worker when theirs is killed in the middle of sending', async () => {
     const answers = await sendDuring('killed', 20, async () => {
@@ -77,6 +97,7 @@ describe('the senders of a worker', () => {
     })
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     await expectAllOnceInOrder('killed', 20)
+    await expectCounted(20 * recipients.length)
     for (const sender of senders) {
       await until(
         `${sender} is connected`,

@@ -53,6 +53,7 @@ import { setWebhook } from './operations/set-webhook.ts'
 import { signIn } from './operations/sign-in.ts'
 import { signOut } from './operations/sign-out.ts'
 import { signUp } from './operations/sign-up.ts'
+import { statistics } from './operations/statistics.ts'
 import { testWebhook } from './operations/test-webhook.ts'
 import { updateUser } from './operations/update-user.ts'
 import { uploadMedia } from './operations/upload-media.ts'
@@ -97,7 +98,7 @@ export const operationGroups: OperationGroup[] = [
   {
     title: 'Follow messages',
     about: 'Read what became of messages, and what contacts wrote',
-    operations: [messageStatus, messages, events, eventsStream, createStreamToken],
+    operations: [messageStatus, messages, statistics, events, eventsStream, createStreamToken],
   },
   {
     title: 'Respect opt-outs',

@@ -108,6 +108,21 @@ function sentenceOfUnknownType(name: string): string {
   return `has ${shown(name)}, which is not a type of event${others}`
 }
 
+const namesMax = 20
+
+/** A list of these names. Repeated ones count once. */
+export function namesOf<const Names extends readonly string[]>(names: Names) {
+  const message = `must be one or more of ${names.join(', ')}, separated by commas`
+  const { given, itemsOf } = list(namesMax, 'string')
+  return z.union([z.string(), given], { error: message }).transform((value, issues): Names[number][] => {
+    const found = itemsOf(value) ?? []
+    if (found.length > 0 && found.every((name) => names.some((known) => known === name)))
+      return [...new Set(found as Names[number][])]
+    issues.addIssue({ code: 'custom', message })
+    return z.NEVER
+  })
+}
+
 /** Characters are Unicode code points, close to what a person counts. */
 export function text(charsMax: number) {
   const message = `must be a text of 1 to ${charsMax.toLocaleString('en')} characters`
@@ -168,6 +183,14 @@ export const moment = z
     issues.addIssue({ code: 'custom', message: found === 'no_zone' ? noZoneMessage : momentMessage })
     return z.NEVER
   })
+
+const dayMessage = 'must be a day, such as 2030-01-31'
+
+/** As it was given: YYYY-MM-DD. */
+export const day = z.iso
+  .date(dayMessage)
+  .refine((value) => value >= '2000-01-01', dayMessage)
+  .meta({ title: 'day (YYYY-MM-DD)' })
 
 const changeCursorMessage = `must be next_updated_after of an earlier answer, or a time with a zone, such as 2030-01-31T12:00:00Z`
 

@@ -152,6 +152,9 @@ describe('a message with an end', () => {
     const later = await accept({ expiresInSeconds: 5 })
     expect(await claim(id)).toEqual([undefined])
     expect([await fail(), await fail()]).toEqual([1, 0])
+    const counts =
+      await db.$client`SELECT error_code AS code, failed FROM message_counts WHERE sender = ${sender}`
+    expect(counts).toEqual([{ code: 'message_expired', failed: 1 }])
     expect(await stateOf(id)).toEqual({ status: 'failed', code: 'message_expired', error: 'Too late.' })
     expect(await claim(later)).toEqual([{ interruptions: 0, isOptedOut: false }])
   })

@@ -149,9 +149,9 @@ export async function failOverdueMessages(
       })}
       WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
         AND message.status = ANY(${acceptedBy('expire').statuses}) AND message.expires_at <= now()
-      RETURNING message.id, message.account_id, message.device_id
+      RETURNING message.id, message.account_id, message.device_id, message.sender, message.error_code
     ),
-    announced AS (${insertMessageEvents(sql, 'message.failed', 'failed')})
+    ${failureSteps(sql, 'failed')}
     SELECT EXISTS (SELECT FROM fence) AS "isOwner", (SELECT count(*)::int FROM failed) AS failed`
   if (!row?.isOwner) throw new OwnershipLost(fence)
   return row.failed

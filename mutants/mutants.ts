@@ -17,6 +17,7 @@ import type { Mutant } from './mutant.ts'
 import { operatorMutants } from './operator-mutants.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
 import { pageMutants } from './page-mutants.ts'
+import { phoneMutants } from './phone-mutants.ts'
 import { processMutants } from './process-mutants.ts'
 import { readingMutants } from './reading-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
@@ -43,6 +44,7 @@ export const mutants: Mutant[] = [
   ...signUpMutants,
   ...readingMutants,
   ...receivingMutants,
+  ...phoneMutants,
   ...repetitionMutants,
   ...messagesMutants,
   ...eventMutants,

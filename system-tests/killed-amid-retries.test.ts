@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 type Fields = Record<string, unknown>
 type Event = { type: string; data: { message: Fields } }
 
-const [sender, contact] = ['15552097011', '15552097012']
+const [sender, contact] = ['15552197011', '15552197012']
 const minute = { withinMs: 60_000, everyMs: 100 }
 let system: TestSystem
 let gateway: GatewayClient

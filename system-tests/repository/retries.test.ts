@@ -34,7 +34,7 @@ const otherTimers: { [file: string]: number } = {
   'apps/worker/src/outbox/message-claims.ts': 1,
   'apps/worker/src/session/receiving/ask-for-media.ts': 1,
   'apps/worker/src/session/receiving/offline-queue.ts': 1,
-  'apps/worker/src/session/receiving/unavailable.ts': 1,
+  'apps/worker/src/session/receiving/undecryptable.ts': 1,
   'apps/worker/src/session/linking/pairing-code.ts': 1,
   'apps/worker/src/session/linking/passkey.ts': 2,
   'packages/runtime/src/until-aborted.ts': 1,

@@ -16,7 +16,7 @@ export type WrittenWithFile = { text?: string; view_once?: boolean | 'readable' 
   | { file?: WrittenFile; as: FileForm }
 )
 
-export type FileForm = keyof typeof forms
+type FileForm = keyof typeof forms
 
 type Field =
   | 'imageMessage'
@@ -109,7 +109,7 @@ const forms = {
   },
 } satisfies Record<string, Form>
 
-export const fileForms = Object.keys(forms) as FileForm[]
+const fileForms = Object.keys(forms) as FileForm[]
 
 /** Throws for what no phone sends. */
 export function checkFile({ as, file, text, view_once }: WrittenWithFile): void {

@@ -1,4 +1,6 @@
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
+import { until } from '@wagate/test-kit/until'
+import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MessageOutcome, recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
 import { insertReceivedMessages, type ReceivedMessage } from '../src/queries/messages/received-messages.ts'
@@ -155,7 +157,36 @@ test('a former owner counts nothing', async () => {
   await expectCounts(sender, [])
 })
 
-test('concurrent statements about the same senders, in any order, lose no count and do not block each other', async () => {
+const lock = (sql: postgres.ISql, { sender }: Sender) =>
+  sql`SELECT FROM message_counts WHERE sender = ${sender} FOR UPDATE NOWAIT`
+
+test('a statement locks counts in the order of their key, so that no two of them wait for each other', async () => {
+  const [first, second] = [await addSender(), await addSender()]
+  const count = async () => {
+    const outcomes = [
+      outcomeOf(second, await addSending(second), 'sent'),
+      outcomeOf(first, await addSending(first), 'sent'),
+    ]
+    await recordOutcomes(owned.db, outcomes)
+  }
+  await count()
+  let counting: Promise<void> | undefined
+  await owned.db.$client.begin(async (other) => {
+    await lock(other, second)
+    counting = count()
+    // A transaction sees the activity of its beginning.
+    await until('it waits', async () => {
+      const waiting = await owned.db.$client`
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      return waiting.length === 1
+    })
+    await expect(lock(owned.db.$client, first)).rejects.toThrow('could not obtain lock')
+  })
+  await counting
+  for (const sender of [first, second]) await expectCounts(sender, [{ ...none, sent: 2 }])
+})
+
+test('concurrent statements about the same senders, in any order, lose no count', async () => {
   const group = await Promise.all(Array.from({ length: 6 }, addSender))
   const rounds = 20
   await Promise.all(

@@ -43,7 +43,7 @@ export const deviceFields = {
   sending: extensibleEnum(['active', 'held', 'refusing']).describe(
     '`held`: pause-sender lets its messages wait. `refusing`: it accepts no messages either',
   ),
-  sending_until: z.iso.datetime().optional().describe('When the pause ends by itself'),
+  sending_until: z.iso.datetime().optional().describe('When the pause ends without `resume-sender`'),
   proxy: z.string().nullable().describe('Proxy of the sender, without user name and password'),
   ...pacingFields,
   ...newContactFields,

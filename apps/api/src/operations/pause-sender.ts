@@ -27,7 +27,7 @@ export const pauseSender = defineOperation({
     until: moment
       .optional()
       .describe(
-        `Time at which the pause ends by itself, up to ${daysMax} days ahead. By default it lasts until \`resume-sender\``,
+        `Time at which the pause ends, up to ${daysMax} days ahead. By default it lasts until \`resume-sender\``,
       ),
   }),
   fields: deviceObject,

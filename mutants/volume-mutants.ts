@@ -41,6 +41,16 @@ export const volumeMutants: Mutant[] = [
     test: { file: ofQueries, title: 'is not claimed after it, and fails once' },
   },
   {
+    name: 'a message of a paused sender claimed',
+    file: 'packages/db/src/queries/messages/message-claims.ts',
+    text: "AND NOT ${isPaused(sql, 'device')}",
+    replacement: '',
+    test: {
+      file: ofQueries,
+      title: 'nothing is claimed for a paused sender, also while its owner does not know of the pause',
+    },
+  },
+  {
     name: 'a message on its way expires',
     file: 'packages/db/src/queries/messages/unsendable-messages.ts',
     text: "message.status = ANY(${acceptedBy('expire').statuses}) AND",

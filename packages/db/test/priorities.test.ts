@@ -2,6 +2,7 @@ import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { type Priority, placeOf } from '@wagate/shared/priorities'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
+import { setSenderPause } from '../src/queries/devices/sender-pause.ts'
 import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
 import { claimMessages } from '../src/queries/messages/message-claims.ts'
 import { failOverdueMessages, listOverdueMessages } from '../src/queries/messages/unsendable-messages.ts'
@@ -129,14 +130,15 @@ describe('behind thousands of another priority', () => {
   )
 })
 
+const claim = async (id: string) => {
+  const [row] = await db.$client<{ createdAt: string }[]>`
+    SELECT created_at::text AS "createdAt" FROM messages WHERE id = ${id}`
+  return claimMessages(db, [
+    { fence: device.fence, id, createdAt: row?.createdAt ?? '', recipientJid: 'jid', setback: null },
+  ])
+}
+
 describe('a message with an end', () => {
-  const claim = async (id: string) => {
-    const [row] = await db.$client<{ createdAt: string }[]>`
-      SELECT created_at::text AS "createdAt" FROM messages WHERE id = ${id}`
-    return claimMessages(db, [
-      { fence: device.fence, id, createdAt: row?.createdAt ?? '', recipientJid: 'jid', setback: null },
-    ])
-  }
   const fail = async () => {
     const overdue = await listOverdueMessages(db, [device.fence.shard], 100)
     return failOverdueMessages(db, device.fence, overdue, 'Too late.')
@@ -182,4 +184,16 @@ describe('a message with an end', () => {
     await expect(failOverdueMessages(db, other, overdue, 'x')).rejects.toThrow('Another worker')
     expect(await listOverdueMessages(db, [device.fence.shard + 1], 100)).toEqual([])
   })
+})
+
+test('nothing is claimed for a paused sender, also while its owner does not know of the pause', async () => {
+  const id = await accept({})
+  const pause = (until: Date | null) =>
+    setSenderPause(db, database.accountId, device.deviceId, { mode: 'hold', until })
+  await pause(null)
+  expect(await claim(id)).toEqual([undefined])
+  await pause(new Date(Date.now() + 60_000))
+  expect(await claim(id)).toEqual([undefined])
+  await pause(new Date(Date.now() - 1000))
+  expect(await claim(id)).toEqual([{ interruptions: 0, isOptedOut: false }])
 })

@@ -127,7 +127,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
     device.outcomes.subscribe(noteOutcome),
     device.firstContacts.onChange(followPauses),
     device.pace.contactBudget.onChange(followPauses),
-    device.pace.pause.onChange(pump),
+    device.pace.pause.onChange(followPauses),
   ]
   pump()
   return {

@@ -6,6 +6,7 @@ import { numberForms } from '../contacts/number-forms.ts'
 import { isOptedOut } from '../contacts/opt-outs.ts'
 import { type AuthWrite, authWriteSteps } from '../credentials/device-auth.ts'
 import { isLinkedIn } from '../devices/linked-device.ts'
+import { isPaused } from '../devices/sender-pause.ts'
 import { type Fence, fencesOf, leaseColumns, lostWrites, type OwnershipLost } from '../statements/fence.ts'
 import { rows } from '../statements/rows.ts'
 import { withEntry } from './timeline-entries.ts'
@@ -25,7 +26,7 @@ export type Claimed = { interruptions: number; isOptedOut: boolean }
 
 /**
  * Claims messages for their owner, and marks them as `sending` right before they are sent. Undefined for a message that was
- * canceled, that has expired, that was accepted for another link of its device, or whose shard has another owner.
+ * canceled, that has expired, whose sender is paused, that was accepted for another link of its device, or whose shard has another owner.
  */
 export async function claimMessages(db: Database, claims: Claim[]): Promise<(Claimed | undefined)[]> {
   const sql = db.$client
@@ -123,6 +124,8 @@ function mark(sql: postgres.Sql, claims: Claim[]) {
       AND ${isLinkedIn(sql, 'device')} AND message.is_waiting
       -- Once it is claimed it may have left, so it no longer expires.
       AND (message.status = 'sending' OR message.expires_at IS NULL OR message.expires_at > now())
+      -- Its owner may not know of the pause yet.
+      AND NOT ${isPaused(sql, 'device')}
     RETURNING message.id, message.interruptions, ${isOptedOut(sql)} AS "isOptedOut", message.device_id, message.account_id, message.number`
 }
 

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const ports = { port: await freePort(), controlPort: await freePort() }
   const compiledIn = await bundledApps()
   simulator = startAppProcess(
-    describeSimulator({ dataFolder: folder, environment: () => ({}), compiledIn, nodeOptions: [] }, ports),
+    describeSimulator({ dataFolder: folder, environment: () => ({}), compiledIn }, ports),
   )
   ;[images, facts, database] = await Promise.all([
     buildImages(join(folder, 'images'), ['migrate', 'api', 'worker']),

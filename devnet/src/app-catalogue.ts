@@ -13,7 +13,6 @@ export type AppSettings = {
   smtpPort?: number | undefined
   /** Where compiled programs are. Without it they run from source. */
   compiledIn: string | undefined
-  nodeOptions: string[]
   environment(name: string): NodeJS.ProcessEnv
   proxyFor(name: string, url: string): Promise<string>
 }
@@ -26,14 +25,13 @@ type ServersAndSimulator = AppServers & { simulator: SimulatorFacts | undefined 
 export type SimulatorPorts = { port: number; controlPort: number; smtpPort?: number }
 
 export function describeSimulator(
-  settings: Pick<AppSettings, 'dataFolder' | 'environment' | 'compiledIn' | 'nodeOptions'>,
+  settings: Pick<AppSettings, 'dataFolder' | 'environment' | 'compiledIn'>,
   { port, controlPort, smtpPort }: SimulatorPorts,
 ): AppProcessOptions {
   const state = join(settings.dataFolder, 'simulator')
   return {
     name: 'simulator',
     ...programOf(settings, 'packages/simulator', 'cli'),
-    nodeOptions: settings.nodeOptions,
     args: [
       ...['--port', String(port), '--control-port', String(controlPort), '--state', state],
       ...(smtpPort === undefined ? [] : ['--smtp-port', String(smtpPort)]),
@@ -65,7 +63,7 @@ export function describeApi(settings: AppSettings, servers: Promise<ServersAndSi
   return {
     name: 'api',
     ...programOf(settings, 'apps/api', 'main'),
-    nodeOptions: [...apiNodeOptions, ...settings.nodeOptions],
+    nodeOptions: apiNodeOptions,
     env: { ...common(settings), ...own },
     ahead: {
       load: moduleOf(settings, 'apps/api', 'start'),
@@ -90,7 +88,7 @@ export function describeWorker(
     name,
     ...programOf(settings, 'apps/worker', 'main'),
     preload: moduleOf(settings, 'apps/worker', 'preload'),
-    nodeOptions: [...workerNodeOptions, ...settings.nodeOptions],
+    nodeOptions: workerNodeOptions,
     env: { ...common(settings), ...own },
     ahead: {
       load: moduleOf(settings, 'apps/worker', 'start'),

@@ -17,8 +17,6 @@ export type DevnetOptions = {
    * or another folder. Without it they run from source.
    */
   compiledIn?: string
-  /** For all programs, after those of the image. */
-  nodeOptions?: string[]
   /** Restart crashed processes, servers included. Tests that kill processes leave it off. */
   restart?: boolean
   /** Further settings for one process, such as `{SEND_RATE_PER_MINUTE: '0'}` for a worker. */

@@ -79,7 +79,6 @@ async function bringUp(
     apiPort,
     smtpPort,
     compiledIn: options.compiledIn,
-    nodeOptions: options.nodeOptions ?? [],
     environment: options.environment ?? (() => ({})),
     proxyFor: options.proxyFor ?? (async (_name, url) => url),
   }
@@ -183,10 +182,10 @@ async function startSimulator(
     '--simulator-port',
   )
   const ports = { controlPort, port: await freePort(), smtpPort }
-  const { environment = () => ({}), compiledIn, nodeOptions = [] } = options
+  const environment = options.environment ?? (() => ({}))
   const start = () =>
     waitForLine(
-      apps.start(describeSimulator({ dataFolder, environment, compiledIn, nodeOptions }, ports)),
+      apps.start(describeSimulator({ dataFolder, environment, compiledIn: options.compiledIn }, ports)),
       parseSimulatorFacts,
     )
   const facts = await start()

@@ -11,7 +11,6 @@ const settings: AppSettings = {
   network: 'simulator',
   apiPort: 1,
   compiledIn: '',
-  nodeOptions: [],
   environment: () => ({}),
   proxyFor: async (_name, url) => url,
 }

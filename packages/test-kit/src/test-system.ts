@@ -46,8 +46,6 @@ export type TestSystemOptions = Omit<DevnetOptions, 'environment'> & {
 }
 
 const databaseOptions = { poolSize: 4, applicationName: 'test', statementTimeoutMs: 30_000 }
-/** V8 optimizes a function after seven times as much work: in processes that live for seconds, it costs more than it saves. */
-const nodeOptions = ['--interrupt-budget=500000']
 const ownersMs = { withinMs: 60_000, everyMs: 50 }
 
 const usual = {
@@ -126,7 +124,6 @@ async function start({
   try {
     const devnet = await startDevnet({
       compiledIn: await bundledApps(),
-      nodeOptions,
       ...servers?.addresses,
       ...options,
       environment: (name) => ({

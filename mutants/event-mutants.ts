@@ -89,8 +89,7 @@ export const eventMutants: Mutant[] = [
     replacement: ' ORDER BY 1, 2, 3 DESC, 4',
     test: {
       file: 'packages/db/test/message-counts.test.ts',
-      title:
-        'a statement locks counts in the order of their key, so that no two of them wait for each other',
+      title: 'a statement locks counts in the order of their key, so that no two of them wait for each other',
     },
   },
   {

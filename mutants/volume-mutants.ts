@@ -24,8 +24,8 @@ export const volumeMutants: Mutant[] = [
   },
   {
     name: 'a high priority is not looked for',
-    file: 'apps/worker/src/outbox/waiting-queue.ts',
-    text: 'if (usesPriorities) priorityUse.note()',
+    file: 'apps/api/src/messages/message-intake.ts',
+    text: "enqueueCommand({ kind: 'apply-settings', deviceId })",
     replacement: '',
     test: {
       file: 'system-tests/priorities.test.ts',

@@ -3,6 +3,9 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const sender = '15552098001'
+/** It has never had another priority. */
+const newcomer = '15552098002'
+const pace = { rate_per_minute: 120, burst: 1 }
 const numberOf = (index: number) => String(15552098100 + index)
 
 let system: TestSystem
@@ -11,8 +14,8 @@ let gateway: GatewayClient
 beforeAll(async () => {
   system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
-  await gateway.link(sender)
-  await gateway.call('set-device', { sender, rate_per_minute: 120, burst: 1 })
+  await Promise.all([sender, newcomer].map((one) => gateway.link(one)))
+  for (const one of [sender, newcomer]) await gateway.call('set-device', { sender: one, ...pace })
 }, 60_000)
 afterAll(() => system?.close(), 30_000)
 
@@ -56,4 +59,13 @@ test('a one-time code leaves in the next turn of its sender, and what comes too 
   const { created_at, expires_at } = await read(code)
   expect(Date.parse(String(expires_at)) - Date.parse(String(created_at))).toBe(900_000)
   expect(await read(normal)).toMatchObject({ priority: 'normal', expires_at: null })
+})
+
+test('the first one-time code of a sender does not wait for those that its owner has read ahead', async () => {
+  const ids: string[] = []
+  for (let index = 0; index < 80; index++) ids.push(await send(200 + index, { sender: newcomer }))
+  await gateway.untilStatus(String(ids[0]), 'delivered')
+  const code = await send(300, { sender: newcomer, priority: 'high', expires_in: 15 })
+  await gateway.untilStatus(code, 'delivered')
+  expect((await read(String(ids.at(-1)))).status).toBe('queued')
 })

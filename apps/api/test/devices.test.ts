@@ -28,6 +28,7 @@ describe('create-device', () => {
       cms_id: 'shop-1',
       cms_ver: '2.0',
       status: 'disconnected',
+      sending: 'active',
       proxy: null,
       rate_per_minute: 60,
       burst: 20,

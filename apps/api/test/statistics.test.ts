@@ -152,8 +152,14 @@ test('shows at most 92 days', async () => {
   }
 })
 
-test('takes any cursor of another list as a place in this one', async () => {
+test('refuses what is no cursor, and that of a page by something else', async () => {
   const account = await createCounted()
-  for (const after of ['x', '////', `${randomPhone()}/'`, '2026-03-01'])
-    expect((await account.get('/statistics', { ...march, after })).status).toBe(200)
+  const first = await account.get('/statistics', { ...march, by: 'sender', limit: '1' })
+  for (const after of ['x', '////', `${randomPhone()}/'`, '2026-03-01', String(first.body.next_after)]) {
+    const { status, body } = await account.get('/statistics', { ...march, by: 'day', after })
+    expect({ status, details: body.details }).toMatchObject({
+      status: 400,
+      details: [{ parameter: 'after' }],
+    })
+  }
 })

@@ -122,6 +122,19 @@ describe('turns of priorities', () => {
     expect(startAll(items('fresh', 20, bulk))).toHaveLength(0)
   })
 
+  test('however many of high priority wait, and however slow the answers are, others have their turns', () => {
+    const flight = makeFlight()
+    const waiting = [...items('fresh', 200, high), ...items('fresh', 20), ...items('fresh', 20, bulk)]
+    const started = flight.startAll(waiting)
+    expect(started).toHaveLength(10)
+    for (let n = 0; n < 100; n++) {
+      flight.end(started[n] as Item)
+      started.push(...flight.startAll(waiting.filter((item) => !started.includes(item))))
+    }
+    const lower = started.filter(({ message }) => message.priority !== high).length
+    expect(lower).toBeGreaterThanOrEqual(9)
+  })
+
   test('a tenth of the turns goes to what they pass over', () => {
     const sent = makeFlight().sendPaced([...items('fresh', 50), ...items('fresh', 50, bulk)], 40)
     expect(sent.flatMap((priority, turn) => (priority === bulk ? [turn] : []))).toEqual([9, 19, 29, 39])

@@ -3,13 +3,13 @@ import { makeEndedCheck } from '../src/outbox/ended-messages.ts'
 import { makeHands } from '../src/outbox/message-hands.ts'
 import { makeMessage } from './waiting-rows.ts'
 
-type Given = { waitMs?: number; preparingMs?: number; isAcknowledged?: boolean }
+type Given = { waitMs?: number; preparingMs?: number; isAcknowledged?: boolean; type?: 'text' | 'image' }
 
 /** One message, which Postgres calls ended. */
-async function check({ waitMs = 0, preparingMs, isAcknowledged = false }: Given) {
+async function check({ waitMs = 0, preparingMs, isAcknowledged = false, type = 'text' }: Given) {
   let nowMs = 0
   const ending = new AbortController()
-  const message = makeMessage(1, 'one')
+  const message = makeMessage(1, 'one', { type })
   const turn = { message, recipient: 'one@jid' }
   const hands = makeHands([], () => nowMs)
   if (preparingMs !== undefined) hands.move(turn, 'prepare')
@@ -46,6 +46,11 @@ async function check({ waitMs = 0, preparingMs, isAcknowledged = false }: Given)
 test.each([
   ['is about to leave', {}, { statements: 0, isListed: true, isWorkedOn: false }],
   ['waits for another attempt', { waitMs: 5000 }, { statements: 1, isListed: false, isWorkedOn: false }],
+  [
+    'waits for a place to be prepared',
+    { type: 'image' },
+    { statements: 1, isListed: false, isWorkedOn: false },
+  ],
   ['has begun to be prepared', { preparingMs: 200 }, { statements: 0, isListed: true, isWorkedOn: true }],
   [
     'is being prepared for long',

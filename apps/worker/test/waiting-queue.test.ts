@@ -19,18 +19,17 @@ const query = { except: [], exceptNumbers: [], without: [], limit: nextMessagesM
 function makeQueue(happen: (pauses: ReturnType<typeof makeNewContactPauses>, useUp: () => void) => void) {
   const pauses = makeNewContactPauses()
   let isUsedUp = false
-  const pace = { contactBudget: { isUsedUp: () => isUsedUp } }
+  const pace = { contactBudget: { isUsedUp: () => isUsedUp }, priorityUse: makePriorityUse() }
   const nextReads = {
     async read() {
       happen(pauses, () => {
         isUsedUp = true
       })
-      return { messages: [message], usesPriorities: false }
+      return [message]
     },
   }
   const source = { db: device.db, nextReads }
-  const priorityUse = makePriorityUse(() => undefined)
-  return makeWaitingQueue(source, { id: device.id, pace, firstContacts: pauses }, normalPriority, priorityUse)
+  return makeWaitingQueue(source, { id: device.id, pace, firstContacts: pauses }, normalPriority)
 }
 
 test('a message to a new contact is not read when those are paused during the read', async () => {

@@ -27,6 +27,7 @@ const state: DeviceState = {
   warmUpDay: 0,
   restrictedMs: 0,
   isPaused: false,
+  usesPriorities: false,
   pausedUntilMs: null,
   statusReason: null,
   blockLeftMs: null,

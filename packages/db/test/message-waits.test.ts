@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
+import { setbackMarks, timelineMarks } from '@wagate/shared/timeline-marks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { createDevice, findDevice } from '../src/queries/devices/devices.ts'
@@ -137,4 +138,21 @@ test('messages that were read and have ended since are found', async () => {
   const rows = await db.$client<{ id: string; createdAt: string }[]>`
     SELECT id, created_at::text AS "createdAt" FROM messages`
   expect(await findEnded(db, rows)).toEqual([ids[1]])
+})
+
+test('a message is held while an attempt is made for it, and not between two', async () => {
+  const id = await insert({ status: 'sending' })
+  const note = (marks: number[]) => {
+    const timeline = Buffer.concat(marks.map((mark) => Buffer.of(mark, 0, 0, 0, 0)))
+    return db.$client`UPDATE messages SET held_epoch = 1, timeline = ${timeline} WHERE id = ${id}`
+  }
+  const { sending } = timelineMarks
+  for (const [marks, isHeld] of [
+    [[sending], true],
+    [[sending, setbackMarks.refused], false],
+    [[sending, setbackMarks.refused, sending], true],
+  ] as const) {
+    await note([...marks])
+    expect(await waitOf(id)).toMatchObject({ isHeld })
+  }
 })

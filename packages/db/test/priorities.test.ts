@@ -2,13 +2,13 @@ import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { type Priority, placeOf } from '@wagate/shared/priorities'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
+import { findDeviceStates } from '../src/queries/devices/device-owner-view.ts'
 import { setSenderPause } from '../src/queries/devices/sender-pause.ts'
 import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
 import { claimMessages } from '../src/queries/messages/message-claims.ts'
 import { failOverdueMessages, listOverdueMessages } from '../src/queries/messages/unsendable-messages.ts'
 import {
   findLastWaiting,
-  hasUsedPriorities,
   listNextMessages,
   listWaitingMessages,
 } from '../src/queries/messages/waiting-messages.ts'
@@ -61,39 +61,30 @@ async function accept(given: Given, number = '15550000001'): Promise<string> {
   return id
 }
 
-async function readNext(priority: Priority) {
-  const [next] = await listNextMessages(db, [
-    { deviceId: device.deviceId, priority: placeOf(priority), except: [] },
-  ])
-  if (!next) throw new Error('Nothing was read')
-  return { ids: next.messages.map(({ id }) => id), usesPriorities: next.usesPriorities }
+async function readNext(priority: Priority): Promise<string[]> {
+  const read = { deviceId: device.deviceId, priority: placeOf(priority), except: [] }
+  const [found = []] = await listNextMessages(db, [read])
+  return found.map(({ id }) => id)
 }
+
+const usesPriorities = async () => (await findDeviceStates(db, [device.deviceId]))[0]?.usesPriorities
 
 const inPast = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 
 test('each priority is read for itself, due scheduled messages included', async () => {
   const normal = await accept({})
-  expect([await readNext('normal'), await hasUsedPriorities(db, device.deviceId)]).toEqual([
-    { ids: [normal], usesPriorities: false },
-    false,
-  ])
+  expect([await readNext('normal'), await usesPriorities()]).toEqual([[normal], false])
   const bulk = await accept({ priority: 'bulk' })
+  expect(await usesPriorities()).toBe(true)
   const high = await accept({ priority: 'high' })
   const scheduled = await accept({ priority: 'high', sendAt: inPast(5) })
   await accept({ priority: 'high', sendAt: new Date(Date.now() + 60_000).toISOString() })
-  expect(await readNext('high')).toEqual({ ids: [high, scheduled], usesPriorities: true })
-  expect((await readNext('normal')).ids).toEqual([normal])
-  expect((await readNext('bulk')).ids).toEqual([bulk])
-  expect(await hasUsedPriorities(db, device.deviceId)).toBe(true)
+  expect(await readNext('high')).toEqual([high, scheduled])
+  expect(await readNext('normal')).toEqual([normal])
+  expect(await readNext('bulk')).toEqual([bulk])
   const query = { except: [], exceptNumbers: [], without: ['attempted' as const], limit: 64 }
   const past = await listWaitingMessages(db, device.deviceId, { ...query, priority: placeOf('high') })
   expect(past.map(({ id }) => id)).toEqual([high, scheduled])
-})
-
-test('a device whose queue is empty tells as well whether it uses priorities', async () => {
-  expect(await readNext('normal')).toEqual({ ids: [], usesPriorities: false })
-  await accept({ priority: 'bulk' })
-  expect(await readNext('normal')).toEqual({ ids: [], usesPriorities: true })
 })
 
 describe('behind thousands of another priority', () => {
@@ -112,8 +103,8 @@ describe('behind thousands of another priority', () => {
       await db.$client`ANALYZE messages`
       const high = await accept({ priority: 'high', sendAt: isScheduled ? inPast(1) : null })
       const reads: Record<string, () => Promise<unknown>> = {
-        next: async () => expect((await readNext('high')).ids).toEqual([high]),
-        'next of none': async () => expect((await readNext('normal')).ids).toEqual([]),
+        next: async () => expect(await readNext('high')).toEqual([high]),
+        'next of none': async () => expect(await readNext('normal')).toEqual([]),
         last: () => findLastWaiting(db, device.deviceId, placeOf('high')),
         past: () =>
           listWaitingMessages(db, device.deviceId, {

@@ -11,6 +11,7 @@ import { wipeCredentials } from '../src/queries/devices/device-removal.ts'
 import { setNewChats, setRestriction } from '../src/queries/devices/device-restriction.ts'
 import { postponeMedia, setMediaUnavailable } from '../src/queries/media/received-media.ts'
 import { recordPhoneRead } from '../src/queries/messages/phone-reads.ts'
+import { recordPhoneReceipts } from '../src/queries/messages/phone-receipts.ts'
 import { endReadRequests, requestRead, requestReadOfChat } from '../src/queries/messages/read-requests.ts'
 import { writeKeyOf } from '../src/queries/statements/write-keys.ts'
 import { disableWebhook, recordRound } from '../src/queries/webhooks/webhook-rounds.ts'
@@ -113,6 +114,12 @@ export const deviceSteps: Record<string, Step> = {
     const at = new Date().toISOString()
     const read = { waIds: [`R${variant}-${contact}`], number: pick(contacts, contact), contactJid: null, at }
     return (db) => recordPhoneRead(db, fence, deviceId, read)
+  },
+  phoneReceipt({ fence, deviceId, contacts }, { variant }) {
+    const status = pick(['delivered', 'read', 'played'] as const, variant)
+    const saidBy = { jid: `${pick(contacts, 0)}@s.whatsapp.net`, otherJid: null }
+    const receipt = { fence, deviceId, waId: 'ON PHONE', status, at: new Date().toISOString(), saidBy }
+    return (db) => recordPhoneReceipts(db, [receipt])
   },
   endRead:
     (world, { variant, contact }) =>

@@ -42,6 +42,7 @@ async function openPlace(): Promise<Place> {
 const sender = '4915100000001'
 const contacts = ['5511955501000', '4915187654321']
 const ids = Array.from({ length: 3 }, () => makeMessageId(sender))
+const onPhone = makeMessageId(sender)
 const receivedIds = Array.from({ length: 2 * variants }, () => makeMessageId(sender))
 
 async function openWorld({ owned }: Place): Promise<World> {
@@ -65,6 +66,11 @@ async function openWorld({ owned }: Place): Promise<World> {
   await acceptMessages(db, given, { mediaBytesMax: 0 })
   const messages = await db.$client<World['messages']>`
     SELECT id, wa_id AS "waId", created_at::text AS "createdAt" FROM messages ORDER BY seq`
+  await db.$client`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id, link_generation,
+      source, written_at)
+    VALUES (${onPhone}, ${accountId}, ${deviceId}, 'out', 'text', ${sender}, ${contacts[0] ?? ''}, 'x', 'sent', 'ON PHONE', 1,
+      'phone', now() - interval '1 minute')`
   const settings = { url: 'https://example.com/', name: 'x', types: null, deviceIds: null, eventsMax: 1 }
   await db.transaction((tx) => insertWebhook(tx, accountId, settings, firstPosition))
   const dispatcher = randomUUID()
@@ -160,7 +166,7 @@ const otherWrites = {
       'uploaded-media',
     ],
     ...['pairing-links', 'stream-tokens', 'waiting-media', 'webhook-deliveries', 'webhooks'],
-    ...['account-deletions', 'mailed-links', 'sessions'],
+    ...['account-deletions', 'mailed-links', 'sender-pause', 'sessions'],
   ],
   /** They change what a condition finds, and do not find it again. */
   upkeep: [

@@ -3,6 +3,8 @@ import type { NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import { findKeyUses } from '@wagate/db/queries/messages/message-key-uses'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import { normalPriority } from '@wagate/shared/priorities'
+import { LRUCache } from 'lru-cache'
 import type { CommandDispatcher } from '../devices/command-dispatcher.ts'
 import type { AppError } from '../errors/app-error.ts'
 import type { Deadline } from '../http/deadline.ts'
@@ -40,12 +42,20 @@ export function makeMessageIntake(
     // A statement takes 0.4 ms plus 11 µs per message, so smaller batches would mostly pay for the statement.
     wholeMax: 32,
   })
+  const toldDevices = new LRUCache<number, true>({ max: 10_000 })
   const inlineMedia = makeInlineMedia(db, { bytesMax: mediaBytesMax })
 
   /** A request that would be refused may still be the replay of an accepted one. */
   async function findReplay({ accountId, idempotency }: NewMessage): Promise<StoreResult | undefined> {
     const [use] = idempotency ? await findKeyUses(db, [{ accountId, ...idempotency }]) : []
     return use && { outcome: 'replayed', use }
+  }
+
+  /** Its owner looks for other priorities than `normal` only once it knows of them. */
+  function tellOfPriorities({ priority = normalPriority }: NewMessage, deviceId: number): void {
+    if (priority === normalPriority || toldDevices.has(deviceId)) return
+    toldDevices.set(deviceId, true)
+    enqueueCommand({ kind: 'apply-settings', deviceId })
   }
 
   function findQueueFault({ accountId, sender }: NewMessage): AppError | undefined {
@@ -77,6 +87,7 @@ export function makeMessageIntake(
       const accepted = toAcceptedMessage(message, result)
       if (!accepted.isReplay) {
         backlogs.note(message.accountId, message.sender, accepted.deviceId)
+        tellOfPriorities(message, accepted.deviceId)
         enqueueCommand({ kind: 'send', deviceId: accepted.deviceId })
         publishEventHint(message.accountId)
       }

@@ -95,7 +95,7 @@ export const statistics = defineOperation({
       from,
       to,
       by,
-      after: after === undefined ? undefined : keyIn(after),
+      after: after === undefined ? undefined : keyIn(after, by),
       limit: limit + 1,
     }
     const { totals, rows } = await findStatistics(db, principal.accountId, query)
@@ -126,10 +126,18 @@ const dayAt = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
 const cursorOf = ({ day, sender, code }: StatisticsKey) => [day, sender, code].join('/')
 
-function keyIn(cursor: string): StatisticsKey {
-  const [day = '', sender = '', code = ''] = cursor.split('/')
-  return { day, sender, code }
+/** Throws `invalid_parameter` for what is no cursor, or that of another `by`. */
+function keyIn(cursor: string, by: StatisticsGroup[]): StatisticsKey {
+  const [day = '', sender = '', code = '', ...others] = cursor.split('/')
+  const key = { day, sender, code }
+  const fits = (group: StatisticsGroup) =>
+    by.includes(group) ? forms[group].test(key[group]) : key[group] === ''
+  if (cursorOf(key) === cursor && others.length === 0 && statisticsGroups.every(fits)) return key
+  throw invalidParameter('after', 'must be `next_after` of a page with the same `by`')
 }
+
+/** Of the parts of a cursor. */
+const forms = { day: /^\d{4}-\d\d-\d\d$/, sender: /^\d+$/, code: /^[a-z_]*$/ }
 
 function toRow({ day, sender, code, ...counted }: StatisticsRow, by: StatisticsGroup[]): z.input<typeof row> {
   return {

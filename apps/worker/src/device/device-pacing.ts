@@ -8,6 +8,7 @@ import type { DevicePace } from '../outbox/outbox-context.ts'
 import { makePacer, makeRecipientPace, systemClock } from '../outbox/pacer.ts'
 import { laneOfAddress } from '../outbox/recipient-lanes.ts'
 import { makeSendPause, type Pause } from '../outbox/send-pause.ts'
+import { makePriorityUse } from '../outbox/waiting-queue.ts'
 import type { OutcomeFeed } from '../session/sending/outcomes.ts'
 import type { DeviceContext } from './device-context.ts'
 
@@ -20,7 +21,7 @@ export type DevicePacing = {
   isBudgetUsedUp(): boolean
 }
 
-type Settings = Pacing & NewContactBudget & Pause
+type Settings = Pacing & NewContactBudget & Pause & Pick<DeviceState, 'usesPriorities'>
 
 export function makeDevicePacing(
   { config, db, caches }: Pick<DeviceContext, 'config' | 'db' | 'caches'>,
@@ -33,8 +34,9 @@ export function makeDevicePacing(
   function settingsOf(state: DeviceState): Settings {
     const pacing = pacingOf(state, config.pacing)
     const { warmUpDays } = config.newContacts
-    const { warmUpDay, isPaused, pausedUntilMs } = state
-    return { ...pacing, perDay: pacing.newContactsPerDay, warmUpDays, warmUpDay, isPaused, pausedUntilMs }
+    const { warmUpDay, isPaused, pausedUntilMs, usesPriorities } = state
+    const budget = { perDay: pacing.newContactsPerDay, warmUpDays, warmUpDay }
+    return { ...pacing, ...budget, isPaused, pausedUntilMs, usesPriorities }
   }
 
   // Whether a refusal is final, only the outbox knows.
@@ -53,6 +55,7 @@ export function makeDevicePacing(
     pause.set(settings)
     return {
       pause,
+      priorityUse: makePriorityUse(),
       pacer: makePacer(settings, sent, { ...systemClock, dateMs }),
       recipientPace: makeRecipientPace(recipientIntervalMs, byLane(sent.lately)),
       contactBudget: makeContactBudget(
@@ -73,6 +76,7 @@ export function makeDevicePacing(
         pace.contactBudget.set(settings)
         pace.pause.set(settings)
       } else pace = await openPace(settings)
+      if (settings.usesPriorities) pace.priorityUse.note()
       applied = settings
       return pace
     },

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
+import { isReadyToSend } from './content.ts'
 import type { Hands } from './message-hands.ts'
 import type { LaneFacts } from './recipient-lanes.ts'
 import type { WaitingList } from './waiting-list.ts'
@@ -25,7 +26,7 @@ const promptMs = 1000
 
 /**
  * A message that was read may be canceled, or expire. One that is about to leave finds that out when it is claimed. One that
- * waits for another attempt, or whose file is being fetched, would hold back what is behind it until then. To be called when
+ * waits for another attempt, or for its file, would hold back what is behind it until then. To be called when
  * something may have ended. Returns at once.
  */
 export function makeEndedCheck(
@@ -39,7 +40,7 @@ export function makeEndedCheck(
     const preparingMs = hands.preparingMs(message)
     if (preparingMs !== undefined) return Math.max(0, promptMs - preparingMs)
     const isIdle = !hands.isAcknowledged(message) && !hands.isWorkedOn(message)
-    return isIdle && facts.waitMs(message) > 0 ? 0 : Number.POSITIVE_INFINITY
+    return isIdle && (facts.waitMs(message) > 0 || !isReadyToSend(message)) ? 0 : Number.POSITIVE_INFINITY
   }
 
   async function check(): Promise<void> {

@@ -19,7 +19,7 @@ import type { NumberResolver } from './number-resolver.ts'
 import type { Pacer, RecipientPace } from './pacer.ts'
 import type { Retries } from './retries.ts'
 import type { SendPause } from './send-pause.ts'
-import type { NextReads } from './waiting-queue.ts'
+import type { NextReads, PriorityUse } from './waiting-queue.ts'
 
 /** What an outbox needs of its worker. */
 export type OutboxContext = {
@@ -59,6 +59,7 @@ export type SendingMemory = {
 
 export type DevicePace = {
   pause: SendPause
+  priorityUse: PriorityUse
   pacer: Pacer
   recipientPace: RecipientPace
   contactBudget: ContactBudget

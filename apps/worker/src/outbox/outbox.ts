@@ -23,7 +23,7 @@ import { type LaneFacts, laneOfAddress, planLanes } from './recipient-lanes.ts'
 import { makeSendLoop, makeTyping } from './send-loop.ts'
 import { makeMessageResults, makeRecorder, makeSettlement } from './settlement.ts'
 import { joinLists, makeWaitingList } from './waiting-list.ts'
-import { findNumber, makePriorityUse, makeWaitingQueue, withKnownNumbers } from './waiting-queue.ts'
+import { findNumber, makeWaitingQueue, withKnownNumbers } from './waiting-queue.ts'
 
 export type Outbox = {
   /** There may be new rows. */
@@ -66,19 +66,20 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
     pumpAfter(growingPauseMs(failures, failurePause))
   })
   const pumpAfter = makeEarliestTimer(pump, stopping.signal)
-  const parts = makeParts(context, device, sock, pump)
+  const parts = makeParts(context, device, sock)
   const { facts, results, settlement, waiting } = parts
+  const { pace } = device
   const isStopped = () => stopping.signal.aborted
   const maySend = () => !isStopped() && !isDraining && device.lease.isValid()
-  const mayStart = () => maySend() && device.pace.pause.leftMs() === 0
+  const mayStart = () => maySend() && pace.pause.leftMs() === 0
   const sends = makeSendLoop(device, parts, { maySend, mayStart, isStopped, pump, pumpAfter })
-  const lookUp = makeLookUp(sock)
   const checkEnded = makeEndedCheck(parts, { onRemoved: pump, signal: stopping.signal })
+  const lookUp = makeLookUp(sock)
   const lookUpUnknown = makeLookUpUnknown({ ...device, ...context, lookUp, pump, pumpAfter })
 
   async function pumpOnce(): Promise<void> {
     if (!maySend()) return
-    if (!mayStart()) return pumpAfter(Math.min(device.pace.pause.leftMs(), pauseCheckMsMax))
+    if (!mayStart()) return pumpAfter(Math.min(pace.pause.leftMs(), pauseCheckMsMax))
     const untilReadMs = await waiting.refill((messages) => planLanes(messages, facts).available)
     failures = 0
     if (untilReadMs > 0) pumpAfter(untilReadMs)
@@ -118,6 +119,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
     pump()
   }
 
+  const changing = [device.firstContacts, pace.contactBudget, pace.pause, pace.priorityUse]
   const unsubscribe = [
     device.contacts.onNumber((lidJid, number) => {
       parts.followNumber(lidJid, number)
@@ -125,9 +127,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
       pump()
     }),
     device.outcomes.subscribe(noteOutcome),
-    device.firstContacts.onChange(followPauses),
-    device.pace.contactBudget.onChange(followPauses),
-    device.pace.pause.onChange(followPauses),
+    ...changing.map((one) => one.onChange(followPauses)),
   ]
   pump()
   return {
@@ -151,7 +151,7 @@ export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: 
 
 type Parts = ReturnType<typeof makeParts>
 
-function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket, pump: () => void) {
+function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket) {
   const { logger, statements } = context
   const queueSource = { db: context.db, nextReads: statements.nextReads }
   const { resolver, retries, pace } = device
@@ -160,14 +160,10 @@ function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket,
   const proof = makeConnectionProof()
   const recorder = makeRecorder({ ...context, outcomes: statements.outcomes }, device)
   const results = makeMessageResults(context, { id: device.id, recorder })
-  const priorityUse = makePriorityUse(() => {
-    waiting.mayHaveMore()
-    pump()
-  })
   const waiting = joinLists(
     priorities.map((_, priority) =>
       makeWaitingList(
-        withKnownNumbers(makeWaitingQueue(queueSource, device, priority, priorityUse), {
+        withKnownNumbers(makeWaitingQueue(queueSource, device, priority), {
           find: (lidJid) => findNumber(device, sock, lidJid),
           onKnown: followNumber,
         }),

@@ -8,7 +8,14 @@ import type { OutboxDevice } from './outbox-context.ts'
 import type { Preparation } from './preparation.ts'
 import type { LanePlan, Turn } from './recipient-lanes.ts'
 import type { Settlement } from './settlement.ts'
-import { chooseTurn, extraPlacesOf, makePriorityTurns, placesFor, type SendKind } from './turns.ts'
+import {
+  chooseTurn,
+  hasPlace,
+  makePriorityTurns,
+  type PriorityTurns,
+  placesFor,
+  type SendKind,
+} from './turns.ts'
 import type { WaitingList } from './waiting-list.ts'
 
 /**
@@ -60,6 +67,7 @@ export function makeSendLoop(
 ): SendLoop {
   const sends = new Set<Promise<void>>()
   const priorityTurns = makePriorityTurns()
+  const preparationTurns = makePriorityTurns()
   let wasFresh = false
 
   function kindOf({ message }: Turn): SendKind {
@@ -135,12 +143,12 @@ export function makeSendLoop(
   }
 
   function prepareNext({ ready, unprepared }: Pick<LanePlan, 'ready' | 'unprepared'>): void {
-    const prepared = ready.filter(({ message }) => isMediaType(message.type)).length
-    for (const turn of unprepared) {
-      if (!mayStart()) return
-      const extra = extraPlacesOf(turn)
-      if (hands.turnsOf('prepare').length >= preparationsMax + extra || prepared >= preparedMax + extra)
-        return
+    const prepared = ready.filter(({ message }) => isMediaType(message.type))
+    let left = unprepared
+    while (mayStart()) {
+      const turn = choosePreparation(left, [hands.turnsOf('prepare'), prepared], preparationTurns)
+      if (!turn) return
+      left = left.filter((other) => other !== turn)
       void prepareMedia(turn)
     }
   }
@@ -152,6 +160,21 @@ export function makeSendLoop(
     },
     untilAnswered: () => Promise.allSettled(sends),
   }
+}
+
+/** The message whose media is prepared next, if there is a place for it. */
+function choosePreparation(
+  unprepared: Turn[],
+  [preparing, prepared]: [Turn[], Turn[]],
+  turns: PriorityTurns,
+): Turn | undefined {
+  const startable = unprepared.filter(
+    (turn) => hasPlace(turn, preparing, preparationsMax) && hasPlace(turn, prepared, preparedMax),
+  )
+  const priority = turns.next(startable)
+  const turn = startable.find(({ message }) => message.priority === priority)
+  if (turn) turns.note(turn, startable)
+  return turn
 }
 
 type Message = Pick<WaitingMessage, 'id' | 'waId' | 'type' | 'typingSeconds'>

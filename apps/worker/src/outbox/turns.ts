@@ -9,19 +9,23 @@ const inFlightMax = 8
 /** The rest stays free for messages that have not failed yet. */
 const retriesInFlightMax = 4
 const highPriority = placeOf('high')
+/** Messages of high priority have as many places of their own besides, so that they need not wait for others that take long. */
 const highPlaces = 2
 
-/** Messages of high priority have places of their own besides, so that they need not wait for others that take long. */
-export const extraPlacesOf = ({ message }: Turn): number =>
-  message.priority === highPriority ? highPlaces : 0
-
 type KindOf = (turn: Turn) => SendKind
+
+/** Whether one of `placesMax` places is free for a turn while these are taken. */
+export function hasPlace(turn: Turn, taken: Turn[], placesMax: number): boolean {
+  const high = taken.filter(({ message }) => message.priority === highPriority).length
+  if (turn.message.priority === highPriority && high < highPlaces) return true
+  return taken.length - Math.min(high, highPlaces) < placesMax
+}
 
 /** For which turns there is a place in flight. */
 export function placesFor(inFlight: Turn[], kindOf: KindOf): (turn: Turn) => boolean {
   const again = inFlight.map(kindOf).filter((kind) => kind !== 'fresh')
   return (turn) => {
-    if (inFlight.length >= inFlightMax + extraPlacesOf(turn)) return false
+    if (!hasPlace(turn, inFlight, inFlightMax)) return false
     const kind = kindOf(turn)
     if (kind === 'fresh') return true
     return again.length < retriesInFlightMax && !(kind === 'suspect' && again.includes('suspect'))

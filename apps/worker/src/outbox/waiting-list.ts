@@ -150,7 +150,12 @@ export function joinLists(lists: WaitingList[]): WaitingList {
   return {
     list: () => lists.flatMap((list) => list.list()),
     async refill(availableOf) {
-      const waitsMs = await Promise.all(lists.map((list) => list.refill(availableOf)))
+      // All of them end, so that no list is read twice at a time.
+      const refills = await Promise.allSettled(lists.map((list) => list.refill(availableOf)))
+      const waitsMs = refills.map((refill) => {
+        if (refill.status === 'rejected') throw refill.reason
+        return refill.value
+      })
       const first = Math.min(...waitsMs.filter((waitMs) => waitMs > 0))
       return Number.isFinite(first) ? first : 0
     },

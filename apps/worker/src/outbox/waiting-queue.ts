@@ -1,10 +1,8 @@
 import type { Database } from '@wagate/db/client'
 import {
   findLastWaiting,
-  hasUsedPriorities,
   listNextMessages,
   listWaitingMessages,
-  type NextMessages,
   type NextRead,
   nextMessagesMax,
   type WaitingMessage,
@@ -23,25 +21,31 @@ import type { WaitingQueue } from './waiting-list.ts'
 
 type QueueDevice = {
   id: number
-  pace: { contactBudget: Pick<ContactBudget, 'isUsedUp'> }
+  pace: { contactBudget: Pick<ContactBudget, 'isUsedUp'>; priorityUse: Pick<PriorityUse, 'isKnown'> }
   firstContacts: Pick<FirstContacts, 'areActive'>
 }
 
 /** Whether a device has ever had messages with another priority than `normal`. Most never have, and need not be asked for them. */
 export type PriorityUse = {
   isKnown(): boolean
+  /** Such messages may wait from now on. */
   note(): void
+  onChange(listener: () => void): () => void
 }
 
-/** `onKnown`: those may wait now. */
-export function makePriorityUse(onKnown: () => void): PriorityUse {
+export function makePriorityUse(): PriorityUse {
+  const listeners = new Set<() => void>()
   let isKnown = false
   return {
     isKnown: () => isKnown,
     note() {
       if (isKnown) return
       isKnown = true
-      onKnown()
+      for (const listener of listeners) listener()
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
   }
 }
@@ -52,26 +56,18 @@ export function makePriorityUse(onKnown: () => void): PriorityUse {
  */
 export function makeWaitingQueue(
   { db, nextReads }: { db: Database; nextReads: NextReads },
-  { id, pace: { contactBudget }, firstContacts }: QueueDevice,
+  { id, pace: { contactBudget, priorityUse }, firstContacts }: QueueDevice,
   priority: number,
-  priorityUse: PriorityUse,
 ): WaitingQueue {
   const isLeftOut = () => priority !== normalPriority && !priorityUse.isKnown()
   const pausesNow = () => ({ isRestricted: firstContacts.areActive(), isUsedUp: contactBudget.isUsedUp() })
   type Pauses = ReturnType<typeof pausesNow>
   const areActive = ({ isRestricted, isUsedUp }: Pauses) => isRestricted || isUsedUp
 
-  async function readNext(except: string[]): Promise<WaitingMessage[]> {
-    const { messages, usesPriorities } = await nextReads.read({ deviceId: id, priority, except })
-    if (usesPriorities) priorityUse.note()
-    return messages
-  }
-
-  async function readUnder(pauses: Pauses, query: WaitingQuery): Promise<WaitingMessage[]> {
+  function readUnder(pauses: Pauses, query: WaitingQuery): Promise<WaitingMessage[]> {
     const without = pauses.isRestricted ? [...query.without, 'newContacts' as const] : query.without
     const isPaused = areActive(pauses)
-    if (isNext(query) && !isPaused) return readNext(query.except)
-    if (!priorityUse.isKnown() && (await hasUsedPriorities(db, id))) priorityUse.note()
+    if (isNext(query) && !isPaused) return nextReads.read({ deviceId: id, priority, except: query.except })
     // Anyone may have become a contact, whose earlier messages were left out.
     const after = isPaused ? undefined : query.after
     return listWaitingMessages(db, id, { ...query, priority, without, withinBudget: pauses.isUsedUp, after })
@@ -151,7 +147,7 @@ export async function findNumber(
 }
 
 /** Reads the next messages of devices, those of several devices in one statement. */
-export type NextReads = { read(wanted: NextRead): Promise<NextMessages> }
+export type NextReads = { read(wanted: NextRead): Promise<WaitingMessage[]> }
 
 const devicesMax = 100
 
@@ -163,8 +159,8 @@ export function makeNextReads(db: Database): NextReads {
         return await batch.add(wanted)
       } catch {
         // A device whose read takes too long must not keep the others from theirs.
-        const [alone] = await listNextMessages(db, [wanted])
-        return alone ?? { messages: [], usesPriorities: false }
+        const [alone = []] = await listNextMessages(db, [wanted])
+        return alone
       }
     },
   }

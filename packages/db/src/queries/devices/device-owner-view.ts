@@ -43,6 +43,8 @@ export type DeviceState = {
   /** Its account has paused it. */
   isPaused: boolean
   pausedUntilMs: number | null
+  /** It has had messages with another priority than `normal`. */
+  usesPriorities: boolean
   statusReason: string | null
   /** The block of its logins (see `LoginBlock`). No block when all three are null or the time is over. */
   blockLeftMs: number | null
@@ -74,7 +76,7 @@ const columns = (db: Database) => db.$client`
   ${msUntil(db, 'device.restricted_until')} AS "restrictedMs", device.restriction_reason AS "restrictionReason",
   CASE WHEN device.new_chats_capped THEN ${msUntil(db, 'device.new_chats_until')} ELSE 0 END AS "cappedMs",
   ${isPaused(db.$client, 'device')} AS "isPaused",
-  (extract(epoch FROM device.pause_until) * 1000)::float8 AS "pausedUntilMs",
+  (extract(epoch FROM device.pause_until) * 1000)::float8 AS "pausedUntilMs", device.uses_priorities AS "usesPriorities",
   device.status_reason AS "statusReason",
   (extract(epoch FROM device.login_after - now()) * 1000)::float8 AS "blockLeftMs",
   device.login_blocked_rev AS "blockRev", device.login_blocked_version AS "blockVersion"`

@@ -1,5 +1,6 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import { mediaTypes } from '@wagate/shared/message-kinds'
+import { entryBytes, setbackMarks } from '@wagate/shared/timeline-marks'
 import { holdMs } from '@wagate/shared/waiting-reasons'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
@@ -85,6 +86,10 @@ export type MessageWait = {
 /** As many of the last messages of its conversation are looked at: those that wait are among the newest. */
 const conversationMax = 50
 
+/** SQL: its last attempt has failed. */
+const endsWithSetback = `coalesce(octet_length(message.timeline) > 0
+  AND get_byte(message.timeline, octet_length(message.timeline) - ${entryBytes}) IN (${Object.values(setbackMarks).join(', ')}), false)`
+
 /** `asked`: the devices whose new contacts wait. Leaves out messages that do not wait. */
 export async function listMessageWaits(
   db: Database,
@@ -112,7 +117,7 @@ export async function listMessageWaits(
           AND coalesce(earlier.send_at <= now(), true)
           AND coalesce(earlier.failing_since > now() - ${holdMs} * interval '1 ms', true)
       ) AS "isBehind",
-      message.type = ANY(${mediaTypes}) AS "hasFile", message.held_epoch IS NOT NULL AS "isHeld",
+      message.type = ANY(${mediaTypes}) AS "hasFile", message.held_epoch IS NOT NULL AND NOT ${sql.unsafe(endsWithSetback)} AS "isHeld",
       ${msOf(sql, sql`CASE WHEN message.retry_at > now() THEN message.retry_at END`)} AS "retryAtMs"
     FROM messages AS message
     WHERE message.account_id + 0 = ${accountId} AND message.id = ANY(${messageIds}::uuid[]) AND message.is_waiting

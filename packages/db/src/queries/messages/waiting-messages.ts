@@ -117,13 +117,6 @@ export async function findLastWaiting(
   return last?.seq
 }
 
-/** Whether the device has ever had messages with another priority than `normal`. */
-export async function hasUsedPriorities(db: Database, deviceId: number): Promise<boolean> {
-  const [device] = await db.$client<{ isUsed: boolean }[]>`
-    SELECT uses_priorities AS "isUsed" FROM devices WHERE id = ${deviceId}`
-  return device?.isUsed ?? false
-}
-
 /** Includes scheduled messages. Counts no further than `countMax`. */
 export async function countWaitingMessages(
   db: Database,
@@ -141,8 +134,6 @@ export async function countWaitingMessages(
 }
 
 export type NextRead = { deviceId: number; priority: number; except: string[] }
-/** `usesPriorities`: as `hasUsedPriorities`. */
-export type NextMessages = { messages: WaitingMessage[]; usesPriorities: boolean }
 
 /** Of each device and priority. */
 export const nextMessagesMax = 64
@@ -151,7 +142,7 @@ export const nextMessagesMax = 64
  * For each read the next messages of its device and priority that are due, in their order, blocked ones included. In one
  * statement.
  */
-export async function listNextMessages(db: Database, reads: NextRead[]): Promise<NextMessages[]> {
+export async function listNextMessages(db: Database, reads: NextRead[]): Promise<WaitingMessage[][]> {
   const sql = db.$client
   const asked = numberedRows(sql, 'asked', reads, {
     device_id: ['int', ({ deviceId }) => deviceId],
@@ -163,25 +154,17 @@ export async function listNextMessages(db: Database, reads: NextRead[]): Promise
     where: sql`AND id <> ALL(read.known)`,
     limit: nextMessagesMax,
   })
-  const found = await sql<FoundNext[]>`
-    SELECT read.position::int AS position, device.uses_priorities AS "usesPriorities", message.* FROM (
+  const found = await sql<(WaitingMessage & { position: number })[]>`
+    SELECT read.position::int AS position, message.* FROM (
       SELECT position, device_id, priority, known::uuid[] AS known FROM ${asked} OFFSET 0
     ) AS read
     JOIN devices AS device ON device.id = read.device_id AND ${isLinkedIn(sql, 'device')}
-    LEFT JOIN LATERAL (
+    CROSS JOIN LATERAL (
       SELECT ${waitingColumns(sql)}, false AS "isToContact" FROM ${due} AS due
       ORDER BY due.seq LIMIT ${nextMessagesMax}
-    ) AS message ON true
+    ) AS message
     ORDER BY message.seq`
-  const lists: NextMessages[] = reads.map(() => ({ messages: [], usesPriorities: false }))
-  for (const { position, usesPriorities, ...message } of found) {
-    const list = lists[position - 1]
-    if (!list) continue
-    list.usesPriorities = usesPriorities
-    if (message.id !== null) list.messages.push(message)
-  }
+  const lists: WaitingMessage[][] = reads.map(() => [])
+  for (const { position, ...message } of found) lists[position - 1]?.push(message)
   return lists
 }
-
-/** A device without such messages has one row. */
-type FoundNext = { position: number; usesPriorities: boolean } & (WaitingMessage | { id: null })

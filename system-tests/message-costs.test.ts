@@ -100,7 +100,8 @@ test('a text to a known contact needs few statements, stanzas, commands of Redis
   const wal = (await readWalBytes()) - before.wal
   const stanzas = (await countStanzas()) - before.stanzas - idle.stanzas * seconds
   const executed = statements.take().filter((statement) => !idle.statements.has(statement))
-  expect(executed.length / messages).toBeLessThan(4.6)
+  // On a busy machine, an acknowledgement and its receipt are more often two statements than one.
+  expect(executed.length / messages).toBeLessThan(5)
   expect(commands / messages).toBeLessThan(14)
   expect(wal / messages).toBeLessThan(3200)
   // The message, and the acknowledgement of its receipt.

@@ -180,7 +180,9 @@ test('each subscriber counts as a request, also beyond what the key has left', a
   expect(refused).toMatchObject({ status: 429, body: { limit: 'default' } })
   // A debt of 85 requests, and the one that is to be admitted.
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80)
-  expect(owner.asked).toHaveLength(2)
+  // A busy owner may be asked again, for the same.
+  expect(new Set(owner.asked[0])).toEqual(new Set(numbers))
+  expect(new Set(owner.asked.flat())).toEqual(new Set([...numbers, ...many]))
   await owner.close()
   await replica.close()
 })

@@ -12,6 +12,7 @@ type Given = {
   isAdmitted?: boolean
   isCapped?: boolean
   isUnknown?: boolean
+  isHeld?: boolean
 }
 
 /** Of the first of two messages to one recipient, which has these facts, and of the second one, a text. */
@@ -25,6 +26,7 @@ function reasonsOf(given: Given) {
   const device = {
     firstContacts: { areActive: () => given.isRestricted ?? false },
     pace: {
+      pause: { leftMs: () => (given.isHeld ? 1000 : 0) },
       contactBudget: { admits: () => given.isAdmitted ?? true, isUsedUp: () => given.isAdmitted === false },
       pacer: { isCapped: () => given.isCapped ?? false },
     },
@@ -57,6 +59,9 @@ test.each([
   [{ hand: 'written' }, ['answer', 'earlier_message']],
   [{ hand: 'acknowledged' }, ['pace']],
   [{ isAdmitted: false }, ['new_contacts', 'earlier_message']],
+  [{ isHeld: true, isAdmitted: false, waitMs: 1000 }, ['paused', 'earlier_message']],
+  [{ isHeld: true, isUnknown: true }, ['paused', 'earlier_message']],
+  [{ isHeld: true, hand: 'written' }, ['answer', 'earlier_message']],
   [{ isAdmitted: false, isRestricted: true }, ['restriction', 'earlier_message']],
 ] as [Given, string[]][])('%j: they wait for %j', (given, expected) => {
   expect(reasonsOf(given).read).toEqual(expected)
@@ -66,6 +71,7 @@ test.each([
   [{}, { hasReadAll: true, rest: 'pace' }],
   [{ isCapped: true }, { hasReadAll: true, rest: 'daily_cap' }],
   [{ isAdmitted: false }, { hasReadAll: false, rest: 'new_contacts' }],
+  [{ isHeld: true }, { hasReadAll: false, rest: 'paused' }],
   [
     { isRestricted: true, isCapped: true },
     { hasReadAll: false, rest: 'restriction' },

@@ -7,7 +7,7 @@ import { bundledApps } from '../src/servers/test-bundle.ts'
 test('what the preload of the worker changes is in no bundle, where it would be another copy', async () => {
   const preloads = join(repository, 'apps/worker/src/preload')
   const changed = readdirSync(preloads).flatMap((file) =>
-    [...readFileSync(join(preloads, file), 'utf8').matchAll(/require\('(.+)'\)/g)].map(
+    [...readFileSync(join(preloads, file), 'utf8').matchAll(/requireOfBaileys\('(.+)'\)/g)].map(
       ([, module]) => module,
     ),
   )

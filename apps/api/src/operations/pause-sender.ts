@@ -1,4 +1,5 @@
 import { setSenderPause } from '@wagate/db/queries/devices/sender-pause'
+import { readClockMs } from '@wagate/db/queries/statements/clock'
 import { pauseModes } from '@wagate/shared/sender-pause'
 import { z } from 'zod'
 import type { Call } from '../calls/call.ts'
@@ -36,12 +37,7 @@ export const pauseSender = defineOperation({
     given: { device_id: 7, until: '2026-01-31T18:00:00Z' },
     answer: { ...exampleDevice, sending: 'held', sending_until: '2026-01-31T18:00:00.000Z' },
   },
-  async handle({ mode = 'hold', until = null, ...located }, call) {
-    const aheadMs = until ? until.getTime() - Date.now() : 1
-    if (aheadMs <= 0 || aheadMs > daysMax * 86_400_000)
-      throw invalidParameter('until', `must be in the next ${daysMax} days`)
-    return applyPause(call, located, { mode, until })
-  },
+  handle: ({ mode = 'hold', until = null, ...located }, call) => applyPause(call, located, { mode, until }),
 })
 
 export const resumeSender = defineOperation({
@@ -65,6 +61,9 @@ async function applyPause(
   const { db, notify, config } = call.context
   const { accountId } = call.principal
   const { id } = await getDevice(call, located)
+  const aheadMs = pause?.until ? pause.until.getTime() - (await readClockMs(db.$client)) : 1
+  if (aheadMs <= 0 || aheadMs > daysMax * 86_400_000)
+    throw invalidParameter('until', `must be in the next ${daysMax} days`)
   const isChanged = await db.transaction(async (tx) => {
     const isChanged = await setSenderPause(tx, accountId, id, pause)
     if (isChanged === undefined) throw deviceNotFound()

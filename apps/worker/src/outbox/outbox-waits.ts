@@ -39,7 +39,8 @@ export function readWaits(messages: WaitingMessage[], { facts, hands, device }: 
     const lane = laneKey(person, message.priority)
     if (closed.has(lane)) return 'earlier_message'
     if (facts.waitMs(message) === 0 || !facts.mayBePassed(message)) closed.add(lane)
-    return recipient ? headReason(message, person) : 'pace'
+    if (!recipient) return isHeld ? 'paused' : 'pace'
+    return headReason(message, person)
   }
 
   const isPaused = firstContacts.areActive() || pace.contactBudget.isUsedUp()

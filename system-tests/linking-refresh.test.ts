@@ -178,6 +178,7 @@ async function holdWritesOf(sender: string): Promise<() => Promise<void>> {
 
 async function countBlocked(): Promise<number> {
   const blocked = await system.database.$client`
-    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      AND query LIKE ${'%pairing_until%'}`
   return blocked.length
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ServerSupervisor, startServerSupervisor } from '@wagate/local-servers/server-supervisor'
 import { vendorFolder } from '@wagate/local-servers/vendor-folder'
+import { bundledApps } from './test-bundle.ts'
 import { announceServers, closeTestRun, openTestRun } from './test-run.ts'
 
 /** A new database is 600 small files. Writing them takes up to twenty times as much CPU time on a disk. */
@@ -18,10 +19,10 @@ function hasRoom(folder: string): boolean {
 }
 
 /**
- * Throw-away Postgres and Redis for one run of the tests, which start while the tests load. TEST_DATABASE_URL (of an
+ * Throw-away Postgres and Redis for one run of the tests, which start while the tests of single files load. TEST_DATABASE_URL (of an
  * account that may create databases) and TEST_REDIS_URL (whose databases are emptied) name servers to use instead.
  */
-export function setup(): () => Promise<void> {
+export async function setup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(hasRoom(memory) ? memory : tmpdir(), 'wagate-test-'))
   // Postgres may run under another account.
   chmodSync(folder, 0o711)
@@ -30,6 +31,8 @@ export function setup(): () => Promise<void> {
   const starting = startServers(folder)
   // Whoever asks for the servers is told.
   starting.catch((error: Error) => announceServers(folder, { failure: error.message }))
+  // The first files of a whole run would wait for both in their hooks, whose time is limited. They tell what has failed.
+  if (isWholeRun()) await Promise.allSettled([starting, bundledApps()])
   return async () => {
     const supervisor = await starting
     if (process.env.TEST_DATABASE_URL) await closeTestRun()
@@ -37,6 +40,9 @@ export function setup(): () => Promise<void> {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** Files are named without a dash. */
+const isWholeRun = () => process.argv.slice(3).every((argument) => argument.startsWith('-'))
 
 async function startServers(folder: string): Promise<ServerSupervisor | undefined> {
   const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env

@@ -39,10 +39,12 @@ import { pairingStatus } from './operations/pairing-status.ts'
 import { passkeyAssertion } from './operations/passkey-assertion.ts'
 import { passkeyChallenge } from './operations/passkey-challenge.ts'
 import { passkeyConfirm } from './operations/passkey-confirm.ts'
-import { pauseSender, resumeSender } from './operations/pause-sender.ts'
+import { pauseSender } from './operations/pause-sender.ts'
+import { queue } from './operations/queue.ts'
 import { replayWebhook } from './operations/replay-webhook.ts'
 import { resetPassword } from './operations/reset-password.ts'
 import { restartSession } from './operations/restart-session.ts'
+import { resumeSender } from './operations/resume-sender.ts'
 import { revokeKey } from './operations/revoke-key.ts'
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
 import { sendMedia } from './operations/send-media.ts'
@@ -80,6 +82,7 @@ export const operationGroups: OperationGroup[] = [
       infoDevice,
       devices,
       setDevice,
+      queue,
       pauseSender,
       resumeSender,
       passkeyChallenge,

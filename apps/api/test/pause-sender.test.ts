@@ -30,7 +30,10 @@ test('a held sender accepts messages, and a refusing one does not', async () => 
   expect(held.body).toMatchObject({ device_id: deviceId, sending: 'held' })
   expect(held.body).not.toHaveProperty('sending_until')
   const { body } = await send()
-  expect(body).toMatchObject({ ok: true, status: 'queued' })
+  expect(body).toMatchObject({
+    ...{ ok: true, status: 'queued' },
+    warnings: ['The sender is paused: the message waits until resume-sender.'],
+  })
   expect((await account.get('/message-status', { message_id: String(body.message_id) })).body).toMatchObject({
     waiting_for: 'paused',
     waiting_until: null,

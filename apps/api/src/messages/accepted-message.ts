@@ -1,5 +1,5 @@
 import type { Contact } from '@wagate/db/queries/contacts/known-contacts'
-import type { Away, NewMessage } from '@wagate/db/queries/messages/accept-messages'
+import type { Away, NewMessage, Pause } from '@wagate/db/queries/messages/accept-messages'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -12,6 +12,7 @@ export type AcceptedMessage = {
   status: MessageStatus
   isReplay: boolean
   away: Away | null
+  hold: Pause | null
   contact: Contact
 }
 
@@ -19,14 +20,14 @@ export type AcceptedMessage = {
 export function toAcceptedMessage(message: NewMessage, result: StoreResult | undefined): AcceptedMessage {
   switch (result?.outcome) {
     case 'accepted': {
-      const { deviceId, away, contact } = result
+      const { deviceId, away, hold, contact } = result
       const status = initialStatus(message)
-      return { messageId: message.id, deviceId, status, isReplay: false, away, contact }
+      return { messageId: message.id, deviceId, status, isReplay: false, away, hold, contact }
     }
     case 'replayed': {
       const { payloadHash, messageId, deviceId, status, contact } = result.use
       if (payloadHash !== message.idempotency?.payloadHash) throw idempotencyKeyReused()
-      return { messageId, deviceId, status, isReplay: true, away: null, contact }
+      return { messageId, deviceId, status, isReplay: true, away: null, hold: null, contact }
     }
     case 'sender_not_found':
       throw senderNotFound(message.sender)

@@ -118,6 +118,12 @@ async function accept(
   if (accepted.away && accepted.away.forMs >= call.context.config.devices.statusGraceMs) {
     call.warn(`The sender is not connected (${accepted.away.reason}). The message waits until it reconnects.`)
   }
+  if (accepted.hold) {
+    const { until } = accepted.hold
+    call.warn(
+      `The sender is paused: the message waits until ${until ? until.toISOString() : 'resume-sender'}.`,
+    )
+  }
   return accepted
 }
 

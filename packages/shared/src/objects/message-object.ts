@@ -74,7 +74,7 @@ export const messageObject = z
     created_at: z.iso.datetime(),
     send_at: moment.describe('Time at which it is to be sent, if the request had one'),
     expires_at: moment.describe(
-      'Time at which it fails if it has not left by then. null: only the installation limits how long it waits',
+      'Time at which it fails if it has not left by then; the installation may end it earlier. null: only that',
     ),
     written_at: moment.describe(
       "When the contact, or the account on its phone, wrote it, by WhatsApp's clock. `created_at` is when the gateway got it. null for what the gateway sends",

@@ -1,5 +1,6 @@
 import { lidOf, numberOf } from '@wagate/shared/contact-key'
 import { normalPriority } from '@wagate/shared/priorities'
+import type { PauseMode } from '@wagate/shared/sender-pause'
 import { blockingReasons } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
@@ -43,14 +44,20 @@ type Idempotency = { operation: string; key: string; payloadHash: string }
 /** The reason of the device's status, and for how long it has had no connection. */
 export type Away = { reason: string; forMs: number }
 
+/** `until`: null without an end. */
+export type Pause = { until: Date | null }
+
 export type Acceptance =
-  /** `away` while the sender has no connection. `contact`: what is known of the recipient. */
-  | { outcome: 'accepted'; deviceId: number; away: Away | null; contact: Contact }
+  /**
+   * `away` while the sender has no connection, `hold` while its account lets it send nothing. `contact`: what is known of the
+   * recipient.
+   */
+  | { outcome: 'accepted'; deviceId: number; away: Away | null; hold: Pause | null; contact: Contact }
   | { outcome: 'sender_not_found' }
   | { outcome: 'sender_not_connected' }
   | { outcome: 'sender_blocked'; reason: string }
   /** Its account lets it accept nothing. */
-  | { outcome: 'sender_paused'; until: Date | null }
+  | ({ outcome: 'sender_paused' } & Pause)
   /** With its media, the account would exceed its limit of waiting media. */
   | { outcome: 'media_full' }
   /** Parts of its media are missing: Postgres has crashed since they were stored. */
@@ -79,7 +86,7 @@ export async function acceptMessages(
   const hasMedia = messages.some(({ media }) => media !== null)
   const hasLids = messages.some(({ lidJid }) => lidJid)
   const hasPriorities = messages.some(({ priority = normalPriority }) => priority !== normalPriority)
-  const canSend = sql`is_linked AND NOT is_refusing AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
+  const canSend = sql`is_linked AND pause_mode IS DISTINCT FROM 'refuse' AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
   const isAcceptable = hasMedia ? sql`${canSend} AND has_room AND is_complete` : canSend
   const isAccepted = hasKeys
     ? sql`${isAcceptable} AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
@@ -124,7 +131,7 @@ export async function acceptMessages(
       SELECT given.*, coalesce(given.number, contact.number, given.lid_jid) AS contact_key, contact.lid_jid AS known_lid,
         contact.username, device.id AS device_id, device.link_generation,
         coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked,
-        coalesce(device.pause_mode = 'refuse' AND ${isPaused(sql, 'device')}, false) AS is_refusing, device.pause_until,
+        CASE WHEN ${isPaused(sql, 'device')} THEN device.pause_mode END AS pause_mode, device.pause_until,
         CASE WHEN device.connection <> 'online' THEN device.status_reason END AS away_reason,
         CASE WHEN device.connection <> 'online'
           THEN extract(epoch FROM now() - device.offline_since)::float8 * 1000 END AS away_ms ${hasRoom}
@@ -156,7 +163,7 @@ export async function acceptMessages(
       RETURNING id, account_id, device_id
     ),
     announced AS (${insertMessageEvents(sql, 'message.accepted', 'inserted')})
-    SELECT device_id AS "deviceId", is_linked AS "isLinked", CASE WHEN is_refusing THEN json_build_object('until', pause_until) END AS pause,
+    SELECT device_id AS "deviceId", is_linked AS "isLinked", CASE WHEN pause_mode IS NOT NULL THEN json_build_object('mode', pause_mode, 'until', pause_until) END AS pause,
       ${hasMedia ? sql`has_room` : sql`true`} AS "hasRoom", ${hasMedia ? sql`is_complete` : sql`true`} AS "isComplete",
       contact_key AS "contactKey", known_lid AS "knownLid", username, away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
     FROM given
@@ -211,7 +218,7 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>
 type AcceptanceRow = {
   deviceId: number | null
   isLinked: boolean
-  pause: { until: string | null } | null
+  pause: { mode: PauseMode; until: string | null } | null
   hasRoom: boolean
   isComplete: boolean
   contactKey: string
@@ -226,7 +233,8 @@ function toAcceptance(row: AcceptanceRow): Acceptance {
   const { deviceId, isLinked, pause, hasRoom, isComplete, awayReason, awayMs, isAccepted } = row
   if (deviceId === null) return { outcome: 'sender_not_found' }
   if (!isLinked) return { outcome: 'sender_not_connected' }
-  if (pause) return { outcome: 'sender_paused', until: pause.until === null ? null : new Date(pause.until) }
+  const hold = pause && { until: pause.until === null ? null : new Date(pause.until) }
+  if (hold && pause.mode === 'refuse') return { outcome: 'sender_paused', ...hold }
   if (isBlocking(awayReason)) return { outcome: 'sender_blocked', reason: awayReason }
   if (!hasRoom) return { outcome: 'media_full' }
   if (!isComplete) return { outcome: 'media_lost' }
@@ -234,7 +242,7 @@ function toAcceptance(row: AcceptanceRow): Acceptance {
   const away = awayReason === null ? null : { reason: awayReason, forMs: awayMs ?? 0 }
   const { contactKey: key, knownLid, username } = row
   const contact = { key, number: numberOf(key), lid: lidOf(knownLid ?? key), username }
-  return { outcome: 'accepted', deviceId, away, contact }
+  return { outcome: 'accepted', deviceId, away, hold, contact }
 }
 
 /** Part of the statement's text, because parameters would cost more than the comparison. */

@@ -6,7 +6,7 @@ const dayMs = 86_400_000
 const jitter = 0.5
 
 /** Why a queue does not end earlier. */
-export type EstimateBasis = 'pace' | 'cap'
+type EstimateBasis = 'pace' | 'cap'
 
 /** `atMs`: when the last one leaves, at the earliest. */
 export type Estimate = { atMs: number; basis: EstimateBasis }

@@ -134,7 +134,7 @@ test('a target that does not answer fails after the deadline, and delays no othe
   await database.addWebhook(accountId, { url: healthy.url })
   target.answer = () => undefined
   const eventId = await database.addEvent(accountId)
-  database.start({ limits: { requestMs: 1500 } })
+  database.start({ limits: { requestMs: 5000 } })
   await until('the request that hangs', () => target.requests.length === 1)
   const later = await database.addEvent(accountId)
   await until('the healthy target', () => [eventId, later].every((id) => healthy.eventIds().includes(id)))

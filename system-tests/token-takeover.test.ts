@@ -1,8 +1,8 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
-import { shortLease } from '@wagate/test-kit/short-lease'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { withClockAhead } from './clock-ahead.ts'
 
 const sender = '15551510001'
 const [giver, strict, given, next] = ['15551510011', '15551510012', '15551510013', '15551510014']
@@ -16,13 +16,7 @@ let aheadMs = 0
 beforeAll(async () => {
   system = await openTestSystem({
     workers: 2,
-    environment: (name) => ({
-      ...shortLease,
-      ...(name.startsWith('worker') && {
-        NODE_OPTIONS: `--import ${new URL('./clock-ahead.mjs', import.meta.url).href}`,
-        CLOCK_AHEAD_MS: aheadMs.toString(),
-      }),
-    }),
+    environment: withClockAhead(() => aheadMs),
   })
   gateway = system.gateway
   await gateway.link(sender)

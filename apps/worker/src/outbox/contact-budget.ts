@@ -3,6 +3,7 @@ import { lidOf } from '@wagate/shared/contact-key'
 import { type NewContactBudget, newContactsAllowed, utcDayOf } from '@wagate/shared/new-contacts'
 import { subscriberOf } from '@wagate/shared/phone'
 import { LRUCache } from 'lru-cache'
+import { makeListeners } from './listeners.ts'
 
 type Addressed = Pick<WaitingMessage, 'id' | 'number' | 'isToContact'>
 
@@ -53,7 +54,7 @@ export function makeContactBudget(
   /** The ids of messages whose claims had no answer. */
   const uncertain = new Set<string>()
   const waiting = new Set<() => void>()
-  const listeners = new Set<() => void>()
+  const { call: tell, onChange } = makeListeners()
 
   function startNewDay(today: number): void {
     if (today <= day) return
@@ -80,7 +81,7 @@ export function makeContactBudget(
     work()
     for (const resolve of waiting) resolve()
     waiting.clear()
-    if (isUsedUp() !== wasUsedUp) for (const listener of [...listeners]) listener()
+    if (isUsedUp() !== wasUsedUp) tell()
   }
 
   return {
@@ -121,10 +122,7 @@ export function makeContactBudget(
         budget = next
       })
     },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    onChange,
   }
 }
 

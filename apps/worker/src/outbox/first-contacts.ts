@@ -14,6 +14,7 @@ import {
   readTimeLock,
 } from '../session/connection/restrictions.ts'
 import { untilStored } from '../statements/until-stored.ts'
+import { makeListeners } from './listeners.ts'
 
 type Stored = Pick<DeviceState, 'restrictedMs' | 'restrictionReason' | 'cappedMs'>
 
@@ -46,13 +47,13 @@ export function makeFirstContacts(
 ): FirstContacts {
   const { restrictionPauseMs } = config.outbox
   const pauses = makeNewContactPauses()
-  const listeners = new Set<() => void>()
+  const { call: tell, onChange } = makeListeners()
   const notedAtMs = { lock: Number.NEGATIVE_INFINITY, cap: Number.NEGATIVE_INFINITY }
   let isLoaded = false
   let stored: Promise<unknown> = Promise.resolve()
 
   function announce(): void {
-    for (const listener of [...listeners]) listener()
+    tell()
   }
 
   async function change(pause: Pause | undefined, store: () => Promise<void>): Promise<void> {
@@ -125,10 +126,7 @@ export function makeFirstContacts(
       pauses.hold(ms)
       announce()
     },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    onChange,
   }
 }
 

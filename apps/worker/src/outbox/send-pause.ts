@@ -1,3 +1,5 @@
+import { makeListeners } from './listeners.ts'
+
 /** Whether its account lets a sender send. What is on the wire ends all the same. Outlives a connection. */
 export type SendPause = {
   /** Ms until it may send again: 0 while it may, Infinity without an end. */
@@ -10,7 +12,7 @@ export type SendPause = {
 export type Pause = { isPaused: boolean; pausedUntilMs: number | null }
 
 export function makeSendPause(dateMs: () => number): SendPause {
-  const listeners = new Set<() => void>()
+  const { call: tell, onChange } = makeListeners()
   let endMs = 0
 
   return {
@@ -18,11 +20,8 @@ export function makeSendPause(dateMs: () => number): SendPause {
     set({ isPaused, pausedUntilMs }) {
       const before = endMs
       endMs = isPaused ? (pausedUntilMs ?? Number.POSITIVE_INFINITY) : 0
-      if (endMs !== before) for (const listener of listeners) listener()
+      if (endMs !== before) tell()
     },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    onChange,
   }
 }

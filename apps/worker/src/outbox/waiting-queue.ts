@@ -17,6 +17,7 @@ import { userOf } from '../session/contacts/jids.ts'
 import { findPhoneJid } from '../session/receiving/receipts.ts'
 import type { ContactBudget } from './contact-budget.ts'
 import type { FirstContacts } from './first-contacts.ts'
+import { makeListeners } from './listeners.ts'
 import type { WaitingQueue } from './waiting-list.ts'
 
 type QueueDevice = {
@@ -34,19 +35,16 @@ export type PriorityUse = {
 }
 
 export function makePriorityUse(): PriorityUse {
-  const listeners = new Set<() => void>()
+  const { call: tell, onChange } = makeListeners()
   let isKnown = false
   return {
     isKnown: () => isKnown,
     note() {
       if (isKnown) return
       isKnown = true
-      for (const listener of listeners) listener()
+      tell()
     },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    onChange,
   }
 }
 

@@ -45,15 +45,23 @@ function dueOf(
       UNION ALL
       (${waiting} AND send_at <= now() ${where} ${first(sql`send_at, seq`)}))`
   }
-  // As ranges, and with the priority in the order, so that only the indexes by priority fit: with an equality, Postgres may
-  // read those without it, past all messages of the other priorities.
+  const { ready, scheduled } = dueOfPriority(sql, priority)
   return sql`(
-    (${waiting} AND send_at IS NULL AND priority BETWEEN ${priority} AND ${priority} ${isLater} ${where}
-      ${first(sql`priority, seq`)})
+    (${waiting} AND ${ready} ${isLater} ${where} ${first(sql`priority, seq`)})
     UNION ALL
-    (${waiting} AND send_at IS NOT NULL AND (priority, send_at) > (${priority}, '-infinity')
-      AND (priority, send_at) <= (${priority}, now()) ${where} ${first(sql`priority, send_at, seq`)}))`
+    (${waiting} AND ${scheduled} ${where} ${first(sql`priority, send_at, seq`)}))`
 }
+
+/**
+ * SQL: the due messages of one priority, those without `send_at` in the order of priority and seq, the others in that of
+ * priority, send_at and seq. As ranges, and with the priority in the order, so that only the indexes by priority fit: with an
+ * equality, Postgres may read those without it, past all messages of the other priorities.
+ */
+export const dueOfPriority = (sql: postgres.Sql, priority: Fragment) => ({
+  ready: sql`send_at IS NULL AND priority BETWEEN ${priority} AND ${priority}`,
+  scheduled: sql`send_at IS NOT NULL AND (priority, send_at) > (${priority}, '-infinity')
+    AND (priority, send_at) <= (${priority}, now())`,
+})
 
 /**
  * Whether the device of this name in the statement has a due message. ORDER BY makes Postgres read a single entry of the

@@ -3,6 +3,7 @@ import type { PauseMode } from '@wagate/shared/sender-pause'
 import { sql } from 'drizzle-orm'
 import type postgres from 'postgres'
 import type { Database } from '../../client.ts'
+import { isoText } from '../statements/iso-time.ts'
 
 const pausedRow = (device: string) =>
   `(${device}.pause_mode IS NOT NULL AND coalesce(${device}.pause_until > now(), true))`
@@ -37,7 +38,7 @@ export async function setSenderPause(
       SELECT account_id, id,
         CASE WHEN pause_mode IS NULL THEN ${eventTypes['device.resumed']}::int ELSE ${eventTypes['device.paused']}::int END,
         CASE WHEN pause_mode IS NOT NULL THEN jsonb_build_object('mode', pause_mode,
-          'until', to_char(pause_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END
+          'until', ${sql.raw(isoText('pause_until'))}) END
       FROM changed WHERE is_changed
     )
     SELECT is_changed AS "isChanged" FROM changed`)

@@ -1,6 +1,6 @@
 import { type Priority, priorities } from '@wagate/shared/priorities'
 import type { Database } from '../../client.ts'
-import { isRecent } from './due-messages.ts'
+import { dueOfPriority, isRecent } from './due-messages.ts'
 
 /** What waits for a device. Each count ends at the limit. */
 export type SenderQueue = {
@@ -10,7 +10,7 @@ export type SenderQueue = {
   scheduled: number
   /** Claimed, without a stored answer of WhatsApp. */
   sending: number
-  /** When the oldest of those was accepted or due, in ms since 1970. */
+  /** When the oldest due one was accepted, or was due if it was scheduled, in ms since 1970. */
   oldestMs: number | null
   sentInTenMinutes: number
   sentToday: number
@@ -30,10 +30,7 @@ export async function findSenderQueue(
   const sql = db.$client
   const waiting = sql`messages WHERE device_id = device.id AND is_waiting AND ${isRecent(sql)}
     AND link_generation = device.link_generation`
-  const ofPriority = sql`send_at IS NULL AND priority BETWEEN list.priority AND list.priority`
-  // As the owner reads them (due-messages.ts).
-  const dueScheduled = sql`send_at IS NOT NULL AND (priority, send_at) > (list.priority, '-infinity')
-    AND (priority, send_at) <= (list.priority, now())`
+  const due = dueOfPriority(sql, sql`list.priority`)
   const oldestDue = sql`(extract(epoch FROM least(
     (SELECT created_at FROM ${waiting} AND send_at IS NULL ORDER BY seq LIMIT 1),
     (SELECT send_at FROM ${waiting} AND send_at <= now() ORDER BY send_at, seq LIMIT 1))) * 1000)::float8`
@@ -43,9 +40,9 @@ export async function findSenderQueue(
         SELECT list.priority, count(*) FILTER (WHERE status = 'queued') AS queued,
           count(*) FILTER (WHERE status = 'sending') AS sending
         FROM (
-          (SELECT status FROM ${waiting} AND ${ofPriority} ORDER BY messages.priority, seq LIMIT ${countMax})
+          (SELECT status FROM ${waiting} AND ${due.ready} ORDER BY messages.priority, seq LIMIT ${countMax})
           UNION ALL
-          (SELECT status FROM ${waiting} AND ${dueScheduled} ORDER BY messages.priority, send_at, seq LIMIT ${countMax})
+          (SELECT status FROM ${waiting} AND ${due.scheduled} ORDER BY messages.priority, send_at, seq LIMIT ${countMax})
         ) AS due
       ) AS counted) AS counted,
       (SELECT count(*)::int FROM (
